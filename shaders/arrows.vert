@@ -11,7 +11,8 @@ layout(location = 3) out vec2 value;
 layout(location = 4) flat out uint element;
 
 void main() {
-    element = draw.first + uint(gl_VertexIndex) / 9u;
+    const uint number = uint(gl_VertexIndex) / 9u;
+    element = draw.first + (has(has_order) ? indices[number] : number);
     const uint corner = uint(gl_VertexIndex) % 9u;
     const vec3 start = place_of(element), vector = vector_of(element);
     place = start;
@@ -21,7 +22,7 @@ void main() {
     gl_Position = nowhere;
     const float magnitude = length(vector);
     if (!finite(start) || !finite(magnitude) || !(magnitude > 0.0) ||
-        left_out(element))
+        left_out(element) || (sliced && before_slice(start) > 0.0))
         return;
 
     float reach = magnitude * draw.scale;

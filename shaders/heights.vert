@@ -22,7 +22,7 @@ void main() {
     element = index;
     value = vec2(value_number(index), 1.0);
     const float h = height(ij);
-    place = vec3(vec2(ij) * draw.spacing, h);
+    place = draw.a.xyz + vec3(vec2(ij) * draw.spacing, h);
     const ivec2 low = max(ij - 1, ivec2(0)),
                 high = min(ij + 1, ivec2(draw.rows, draw.columns) - 1);
     const vec2 run = max(vec2(high - low), 1.0) * draw.spacing;

@@ -10,5 +10,5 @@ const vec2 corners[6] = vec2[](vec2(0, 0), vec2(1, 0), vec2(0, 1), vec2(0, 1), v
 
 void main() {
     node = corners[gl_VertexIndex] * vec2(draw.rows, draw.columns) - 0.5;
-    gl_Position = clip_of(vec3(node * draw.spacing, 0.0));
+    gl_Position = clip_of(draw.a.xyz + vec3(node * draw.spacing, 0.0));
 }

@@ -15,6 +15,22 @@ layout(location = 4) flat in uint element;
 layout(depth_less) out float gl_FragDepth;
 #endif
 
+#if PASS != SHADOW
+// Where the ray of this pixel meets the ball, and the normal there; filled where the slice cuts it.
+// False: what the ray meets is hidden.
+bool meet(vec3 ray, out vec3 p, out vec3 normal) {
+    const vec3 from = on_billboard - ball.xyz;
+    const vec3 nearest = from - ray * dot(from, ray);
+    const float inward = sqrt(max(ball.w * ball.w - dot(nearest, nearest), 0.0));
+    const vec3 offset = nearest - ray * inward;
+    p = ball.xyz + offset;
+    normal = offset / ball.w;
+    if (!cut_away(p)) return true;
+    normal = scene.slice.xyz;
+    return reach_slice(p) && distance(p, ball.xyz) <= ball.w;
+}
+#endif
+
 void main() {
     const float inside = 1.0 - dot(corner, corner);
 #if PASS == COLOUR
@@ -38,19 +54,18 @@ void main() {
         return;
     }
     const vec3 ray = -viewer_from(on_billboard);
-    const vec3 from = on_billboard - ball.xyz;
-    const vec3 nearest = from - ray * dot(from, ray);
-    const float inward = sqrt(max(ball.w * ball.w - dot(nearest, nearest), 0.0));
-    const vec3 offset = nearest - ray * inward;
-    const vec3 p = ball.xyz + offset;
+    vec3 p, normal;
+    if (!meet(ray, p, normal)) discard;
     const float depth = min(depth_of(p), gl_FragCoord.z);
     gl_FragDepth = depth;
 #if PASS == COLOUR
-    finish(shade(colour, p, offset / ball.w, -ray), 1.0, depth, element);
+    finish(shade(colour, p, normal, -ray), 1.0, depth, element);
 #else
     finish(vec3(0.0), 1.0, depth, element);
 #endif
 #elif PASS == MASK
+    vec3 p, normal;
+    if (sliced && !meet(-viewer_from(on_billboard), p, normal)) discard;
     finish(vec3(0.0), 1.0, 0.0, element);
 #endif
 }

@@ -30,6 +30,7 @@ void main() {
     vec3 axis = toward_viewer(centre);
     float reach = r, ahead = is_flat() ? 0.0 : r;
 #if PASS == SHADOW
+    if (cut_away(centre)) return;
     const vec3 side = scene.light_right.xyz, above = scene.light_up.xyz;
     ahead = 0.0;
 #else

@@ -13,6 +13,19 @@ layout(location = 4) flat in vec3 side;
 layout(location = 5) flat in vec3 colour;
 layout(location = 6) flat in uint element;
 
+#if PASS != SHADOW
+// Whether anything is to be seen at p of the capsule: filled where the slice cuts it, and then p and
+// the normal are on the slice.
+bool seen_at(inout vec3 p, inout vec3 normal, float r) {
+    if (!cut_away(p)) return true;
+    normal = scene.slice.xyz;
+    if (!reach_slice(p)) return false;
+    const vec3 axis = last_end.xyz - first_end.xyz, from = p - first_end.xyz;
+    const float t = dot(axis, axis) > 0.0 ? clamp(dot(from, axis) / dot(axis, axis), 0.0, 1.0) : 0.0;
+    return distance(from, t * axis) <= r;
+}
+#endif
+
 void main() {
     const float r = first_end.w, seen = last_end.w;
     const float s = clamp(along_across.x, 0.0, seen);
@@ -26,11 +39,15 @@ void main() {
     if (inside < 0.0) discard;
 #endif
 
-#if PASS == COLOUR || PASS == PICK
-    const vec3 forth = cross(side, facing);
-    const vec3 normal = off.x * forth + off.y * side + sqrt(max(inside, 0.0)) * facing;
     const vec3 on_axis = mix(first_end.xyz, last_end.xyz, seen > 0.0 ? s / seen : 0.0);
-    const vec3 p = on_axis + r * normal;
+#if PASS == SHADOW
+    if (cut_away(on_axis)) discard;
+#else
+    const vec3 forth = cross(side, facing);
+    vec3 normal = off.x * forth + off.y * side + sqrt(max(inside, 0.0)) * facing;
+    vec3 p = on_axis + r * normal;
+    if (!seen_at(p, normal, r)) discard;
+#if PASS == COLOUR || PASS == PICK
     const float depth = depth_of(p);
     gl_FragDepth = depth;
 #if PASS == COLOUR
@@ -44,5 +61,6 @@ void main() {
 #endif
 #elif PASS == MASK
     finish(vec3(0.0), 1.0, 0.0, element);
+#endif
 #endif
 }

@@ -21,6 +21,7 @@ void main() {
     vec2 range = vec2(0.0, 1.0);
     if (measured.low <= measured.high)
         range = vec2(from_ordered(measured.low), from_ordered(measured.high));
+    const vec2 found = range;
     const uint ranges = scene.flags.y | hidden_zero;
     if ((ranges & range_symmetric) != 0u) {
         const float most = max(abs(range.x), abs(range.y));
@@ -57,5 +58,5 @@ void main() {
                           vec4(x.z, y.z, z.z, 0.0),
                           vec4(-snapped.x / radius, -snapped.y / radius,
                                0.5 - dot(middle, z), 1.0));
-    settled.shadow_texel = vec4(texel, radius, 0.0, 0.0);
+    settled.shadow_texel = vec4(texel, radius, found);
 }

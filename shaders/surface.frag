@@ -11,6 +11,7 @@ layout(location = 3) in vec2 value;
 layout(location = 4) flat in uint element;
 
 void main() {
+    if (cut_away(place)) discard;
 #if PASS == COLOUR
     vec3 colour = base_colour(value);
     if (has(edges_shown)) {
@@ -29,7 +30,10 @@ void main() {
     // Normals of degenerate triangles are zero.
     vec3 n = dot(normal, normal) > 0.0 ? normalize(normal) : to_viewer;
     if (dot(n, to_viewer) < 0.0) n = -n;
-    finish(shade(colour, place, n, to_viewer), 1.0, gl_FragCoord.z, element);
+    vec3 p = place;
+    // The inside of something closed, seen through a cut: the cut is filled.
+    if (sliced && has(closed) && !gl_FrontFacing && reach_slice(p)) n = scene.slice.xyz;
+    finish(shade(colour, p, n, to_viewer), 1.0, gl_FragCoord.z, element);
 #elif PASS == PICK || PASS == MASK
     finish(vec3(0.0), 1.0, gl_FragCoord.z, element);
 #endif

@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/table_writer.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"
 #include "engine/sim/ensembles/sweep.hpp"
@@ -31,37 +30,6 @@ struct Options {
     std::string output, ensemble = "auto";
     std::size_t members = 256;
     bool gradient = false, quiet = false;
-};
-
-// batch.csv, written as results come.
-class Table {
-public:
-    explicit Table(const fs::path& path) : path_(path), file_(std::fopen(path.c_str(), "we")) {
-        if (file_ == nullptr) throw error();
-    }
-    ~Table() {
-        if (file_ != nullptr) std::fclose(file_);
-    }
-    Table(const Table&) = delete;
-    Table& operator=(const Table&) = delete;
-
-    void add(const std::vector<std::string>& fields) {
-        std::string line;
-        for (const std::string& field : fields) line += (line.empty() ? "" : ",") + field;
-        line += '\n';
-        if (std::fwrite(line.data(), 1, line.size(), file_) != line.size()) throw error();
-    }
-    void flush() {
-        if (std::fflush(file_) != 0) throw error();
-    }
-
-private:
-    Error error() const {
-        return Error(path_.string() + " cannot be written")
-            .remedy("choose another folder with --output");
-    }
-    fs::path path_;
-    std::FILE* file_;
 };
 
 class Run {
@@ -123,7 +91,7 @@ private:
     }
 
     // Made with the first results: a mistake leaves no folder behind.
-    Table& table() {
+    TableWriter& table() {
         if (!table_) {
             folder_ = std::make_unique<ResultsFolder>(path_);
             table_.emplace(folder_->file("batch.csv"));
@@ -206,6 +174,12 @@ private:
                 document::Node::object({{"path", axis.path}, {"values", std::move(values)}}));
         }
         summary.set("axes", std::move(list));
+        if (!options_.scene.set.empty() || !options_.scene.checkpoint.empty()) {
+            document::Node changes = document::Node::array();
+            for (const std::string& change : options_.scene.set) changes.push_back(change);
+            summary.set("set", std::move(changes));
+            summary.set("checkpoint", options_.scene.checkpoint);
+        }
         summary.set("variants", static_cast<std::int64_t>(sweep_.size()));
         summary.set("variants_done", static_cast<std::int64_t>(done_));
         summary.set("not_finite", static_cast<std::int64_t>(not_finite_));
@@ -259,7 +233,7 @@ private:
     Ensemble ensemble_;
     fs::path path_;  // of the results
     std::unique_ptr<ResultsFolder> folder_;
-    std::optional<Table> table_;
+    std::optional<TableWriter> table_;  // batch.csv
     std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0;
     std::size_t bad_gradients_ = 0, bad_point_ = 0;
     double best_ = std::numeric_limits<double>::infinity(), seconds_ = 0;

@@ -9,15 +9,16 @@
 #include <new>
 #include <utility>
 
-#include "app/cli/info/info_robot.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/backend/single_block_use.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
+#include "engine/robot/robot_scene.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
 #include "engine/sim/results/results.hpp"
+#include "engine/sim/scene/checkpoint.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 #include "engine/sim/scene/set_value.hpp"
@@ -210,6 +211,10 @@ std::vector<Simulation*> pointers(const std::vector<std::unique_ptr<Simulation>>
 
 void SceneOptions::add_to(CLI::App& app) {
     app.add_option("scene", scene, "The scene file (JSON)")->required()->type_name("SCENE");
+    app.add_option("--checkpoint", checkpoint,
+                   "Begin with the values of this checkpoint of the scene; --set comes after it")
+        ->type_name("NAME")
+        ->group(scene_group);
     app.add_option("--set", set,
                    "Change a number of the scene, such as cage.stiffness=50; repeatable")
         ->type_name("PATH=VALUE")
@@ -256,13 +261,14 @@ Scene SceneOptions::load() const {
     if (!document::is_utf8(scene))  // summaries and saved scenes name it
         throw Error("the path " + document::shown(scene, 200) + " of the scene is not UTF-8")
             .remedy("rename the file or its folder");
-    if (is_robot_file(scene))
+    if (robot::is_robot_file(scene))
         throw Error(document::shown(scene, 200) + " is a model of a robot, not a scene")
             .remedy("'hindcast import' with its name makes a scene of it");
     Scene loaded = Scene::load(scene);
     SimulationOptions options;  // what values are evaluated with
     options.seed = seed;
     options.allowed_paths.assign(allow_path.begin(), allow_path.end());
+    if (!checkpoint.empty()) use_checkpoint(loaded, registry(), options, checkpoint);
     for (const std::string& assignment : set) apply(loaded, assignment, options);
     check_optimizer(loaded.document().root());
     return loaded;

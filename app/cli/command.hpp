@@ -69,6 +69,7 @@ struct MachineOptions {
 // The scene, what is changed in it, and what it runs on.
 struct SceneOptions {
     std::string scene;
+    std::string checkpoint;        // of the scene, whose values come first
     std::vector<std::string> set;  // path=value
     std::int64_t steps = -1;
     std::uint64_t seed = 0;
@@ -79,7 +80,7 @@ struct SceneOptions {
 
     void add_to(CLI::App& app);
     bool limits_gradients() const { return !memory.empty() || !spill.empty(); }
-    // With the changes of --set. Throws Error.
+    // With the values of --checkpoint and the changes of --set. Throws Error.
     Scene load() const;
     SimulationOptions simulation_options(bool several_devices = false) const;
 };

@@ -1,5 +1,6 @@
 // hindcast optimize SCENE: improves the scene's parameters, and goes on where an earlier run ended.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,14 +13,18 @@
 #include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/table_writer.hpp"
+#include "app/session/document/checkpoints.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
+#include "engine/document/layout.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
 #include "engine/sim/gradients/gradient_files.hpp"
 #include "engine/sim/optimization/multi_start.hpp"
 #include "engine/sim/results/results.hpp"
+#include "engine/sim/scene/checkpoint.hpp"
 
 namespace hindcast::cli {
 
@@ -40,6 +45,7 @@ struct Options {
     std::size_t starts = 1;
     bool adjoint_norms = false;
     std::string resume;
+    std::string keep;  // the checkpoint that the best values become
 };
 
 double seconds_since(Clock::time_point start) {
@@ -57,6 +63,13 @@ std::optional<double> initial_loss(const fs::path& history) {
     const HistoryTable table = read_history(history);
     if (table.rows.empty()) return std::nullopt;
     return table.rows.front()[1];
+}
+
+void require_writable(const fs::path& file) {
+    for (const fs::path& one : {file, fs::absolute(file).parent_path()})
+        if (::access(one.c_str(), W_OK) != 0)
+            throw Error("the scene's file " + file.string() + " cannot be written, as --keep wants")
+                .remedy("copy the scene to a folder of yours, or leave --keep out");
 }
 
 void print_parameters(const Parameters& parameters, const std::vector<double>& first,
@@ -90,6 +103,7 @@ public:
         const bool resume = !options_.resume.empty();
         if (resume && options_.results.output.empty()) path_ = options_.resume;
         // A mistake there must not come out at the end.
+        if (!options_.keep.empty()) require_writable(scene_.file());
         const OutputPlan outputs = OutputPlan::read(simulation_);
         written_ = simulation_.parameters().values();
         if (options_.starts > 1)
@@ -129,6 +143,7 @@ public:
                 return interrupted_status();
             }
             save(outcome);
+            if (!options_.keep.empty()) keep(outcome.best);
         } catch (Error& error) {
             keep_what_is_there(error);
             throw;
@@ -151,17 +166,25 @@ private:
         const std::vector<std::unique_ptr<Simulation>> others = on_other_devices(simulation_);
         MultiStart search(simulation_, starts_, options_.iterations, interrupted, pointers(others));
         std::vector<MultiStart::Result> results;
+        TableWriter rows(folder_->file("starts_history.csv"));
+        rows.add({"start", "iteration", "loss", "gradient_norm"});
+        search.watch_rows([&rows](std::size_t start, const Row& row) {
+            rows.add({std::to_string(start), std::to_string(row.iteration), number_text(row.loss),
+                      number_text(row.gradient_norm)});
+        });
         {
             Progress progress(
                 "row",
                 static_cast<std::int64_t>(options_.starts) * (optimization_.iterations() + 1),
                 Progress::Pipe::lines, quiet_);
-            results = search.run([&](std::int64_t rows) {
-                progress.update(rows);
+            results = search.run([&](std::int64_t done) {
+                progress.update(done);
                 return !interrupted();
             });
         }
+        rows.flush();
         write_starts(results);
+        write_found(results);
         if (interrupted()) {
             say(quiet_, "stopped; what the starts came to is in {}\n",
                 (path_ / "starts.csv").string());
@@ -202,6 +225,24 @@ private:
             text += "\n";
         }
         write_file_atomically(folder_->file("starts.csv"), text);
+    }
+
+    // The parameters that each start came to, in its best row.
+    void write_found(const std::vector<MultiStart::Result>& results) {
+        const std::vector<std::string>& names = simulation_.parameters().names();
+        if (names.size() > HistoryWriter::most_entries) return;
+        TableWriter table(folder_->file("starts_found.csv"));
+        std::vector<std::string> line{"start", "iteration", "loss"};
+        for (const std::string& name : names) line.push_back(csv_field(name));
+        table.add(line);
+        for (std::size_t s = 0; s < results.size(); ++s) {
+            const Row& best = results[s].outcome.best;
+            if (!results[s].failure.empty() || best.parameters.size() != names.size()) continue;
+            line = {std::to_string(s), std::to_string(best.iteration), number_text(best.loss)};
+            for (const double value : best.parameters) line.push_back(number_text(value));
+            table.add(line);
+        }
+        table.flush();
     }
 
     Optimization::Outcome iterate() {
@@ -252,6 +293,20 @@ private:
         folder_->check();
         save_scene(simulation_, path_, "optimized_scene.json");
         best_is_saved_ = true;
+    }
+
+    // Into the scene's file as it is now, which may have been edited meanwhile. The loss of a scene
+    // that was changed for this run is not the scene's.
+    void keep(const Row& best) {
+        const fs::path file = fs::absolute(scene_.file());
+        const SceneOptions& changed = options_.scene;
+        const bool own = changed.set.empty() && changed.steps < 0 && changed.seed == 0;
+        const document::Document fresh = session::with_checkpoint(
+            document::Document::load(file), options_.keep,
+            checkpoint_values(simulation_, best.parameters, file.parent_path(),
+                              file.stem().string() + "_checkpoint"),
+            own ? best.loss : std::numeric_limits<double>::quiet_NaN());
+        document::save_like(fresh, file, file);
     }
 
     // After a failure, such as that of a full disk: saves what can be saved still, and says what
@@ -343,6 +398,8 @@ private:
                        outcome.last.iteration);
         print_parameters(simulation.parameters(), written_, outcome.best.parameters, path_);
         fmt::print("  results       {}\n", path_.string());
+        if (!options_.keep.empty())
+            fmt::print("  kept as       {}, in {}\n", options_.keep, scene_.file().string());
         if (options_.results.profile) {
             print_profile(simulation.rollout(),
                           simulation.options().device->cuda() ? "every launch is timed" : "");
@@ -412,10 +469,22 @@ Command add_optimize(CLI::App& app) {
         ->type_name("FOLDER")
         ->excludes(starts)
         ->group("Results");
+    command
+        ->add_option("--keep", options->keep,
+                     "Write the best parameters into the scene's file as the checkpoint of this "
+                     "name, in place of one that has it")
+        ->check(CLI::Validator(
+            [](const std::string& name) {
+                return name.empty() ? std::string("a checkpoint needs a name") : std::string();
+            },
+            ""))
+        ->type_name("NAME")
+        ->group("Results");
     command->footer(
         "The results are summary.json, history.csv, gradient.csv (of the best and the last\n"
         "iteration), optimized_scene.json (the best), resume.json and the states of the best\n"
-        "parameters in states/; with --starts also starts.csv, and the others are those of the\n"
+        "parameters in states/; with --starts also starts.csv, starts_history.csv and\n"
+        "starts_found.csv, and the others are those of the\n"
         "best start by itself.\n"
         "Ctrl-C stops after the iteration and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");

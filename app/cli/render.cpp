@@ -14,11 +14,14 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/render_labels.hpp"
+#include "app/cli/render_looks.hpp"
 #include "app/picture/scene_view.hpp"
 #include "app/render/device/vulkan_context.hpp"
 #include "app/render/output/png.hpp"
 #include "app/render/output/video.hpp"
-#include "app/session/document/camera_path.hpp"
+#include "app/session/view/camera_path.hpp"
+#include "app/session/view/colour_look.hpp"
+#include "engine/sim/scene/scene_check.hpp"
 
 namespace hindcast::cli {
 
@@ -30,15 +33,17 @@ struct Options {
     double time = -1, until = -1, speed = 0, rate = 30;  // 0: what suits the duration
     std::int64_t step = -1, iteration = -1;
     int samples = 4;
-    std::string view = "default", eye, target, up, range, map = "viridis", theme = "dark";
+    std::string view = "default", eye, target, up, range, map, theme = "dark";
     double field_of_view = 40, closer = 1, turn = 0, height_scale = 1, arrow_scale = 0;
-    std::string colour, arrows;
-    bool orthographic = false, symmetric = false, heights = false, smooth = false, edges = false;
+    std::string colour;
+    bool orthographic = false, symmetric = false, log_colours = false, linear_colours = false,
+         heights = false, smooth = false, edges = false;
     bool no_floor = false, no_shadows = false, no_occlusion = false, no_measured = false,
          arrow_log = false;
     bool quiet = false;
     std::string camera_path;
     LabelOptions labels;
+    LookOptions looks;
 };
 
 std::pair<int, int> parse_size(const std::string& text) {
@@ -68,6 +73,13 @@ std::array<double, n> parse_numbers(const std::string& text, const char* what) {
     return numbers;
 }
 
+std::array<double, 2> parse_range(const std::string& text) {
+    const std::array<double, 2> range = parse_numbers<2>(text, "range");
+    if (!(range[0] < range[1]))
+        throw Error("the range '" + text + "' is empty").remedy("write the smaller number first");
+    return range;
+}
+
 template <class Parse>
 CLI::Validator checked(Parse parse) {
     return {[parse](const std::string& text) -> std::string {
@@ -81,17 +93,11 @@ CLI::Validator checked(Parse parse) {
             ""};
 }
 
-render::ColourMap map_named(const std::string& name) {
-    if (name == "magma") return render::ColourMap::magma;
-    if (name == "turbo") return render::ColourMap::turbo;
-    if (name == "coolwarm") return render::ColourMap::coolwarm;
-    return render::ColourMap::viridis;
-}
-
 // What the options ask for; where they say nothing, what the scene asks for.
-render::View make_view(const Options& options, const render::Stage& stage,
-                       const document::Document& document) {
+render::View make_view(const Options& options, const session::ViewLook& looks,
+                       const render::Stage& stage, const document::Document& document) {
     render::View view;
+    looks.apply(view);
     std::tie(view.width, view.height) = parse_size(options.size);
     view.samples = options.samples;
     view.dark = options.theme == "dark";
@@ -104,9 +110,6 @@ render::View make_view(const Options& options, const render::Stage& stage,
         view.hidden.push_back(options.no_measured && drawable.measured);
     view.shadows = !options.no_shadows;
     view.ambient_occlusion = !options.no_occlusion;
-    view.map = map_named(options.map);
-    view.symmetric = options.symmetric;
-    if (!options.range.empty()) view.range = parse_numbers<2>(options.range, "range");
     view.heights = options.heights;
     view.height_scale = options.height_scale;
     view.smooth_fields = options.smooth;
@@ -151,14 +154,15 @@ void check_name(const std::string& name, const std::vector<session::ShownField>&
 }
 
 // Whether something is shown that is there only at the steps that are kept.
-bool shows_gradients(const Options& options, const session::Snapshot& now) {
+bool shows_gradients(const std::string& colour, const std::string& arrows,
+                     const session::Snapshot& now) {
     const auto is_gradient = [](const std::vector<session::ShownField>& fields,
                                 const std::string& name) {
         for (const auto& field : fields)
             if (field.name == name) return field.gradient;
         return false;
     };
-    return is_gradient(now.colours, options.colour) || is_gradient(now.arrows, options.arrows);
+    return is_gradient(now.colours, colour) || is_gradient(now.arrows, arrows);
 }
 
 // The way of the camera; empty if none was asked for.
@@ -167,8 +171,45 @@ session::CameraPath camera_path(const Options& options) {
                                        : session::CameraPath::load(options.camera_path);
 }
 
-void make_film(const Options& options, picture::Director& director, Photographer& photographer,
-               render::View view) {
+// Waits for the range of colours over the run, if it is that, and gives the view its colours.
+void set_colours(const Options& options, const session::ColourLook& look,
+                 picture::Director& director, render::View& view) {
+    if (look.range == session::ColourLook::Range::run)
+        director.wait([&](const session::Snapshot& s) {
+            const bool over = s.activity == session::Activity::idle && s.error != nullptr;
+            return look.is_settled(s) || over;
+        });
+    const auto now = director.now();
+    look.apply(view, *now);
+    if (!options.symmetric) return;
+    view.symmetric = true;
+    if (!view.range || look.range == session::ColourLook::Range::hand) return;
+    const double most = std::max(std::abs((*view.range)[0]), std::abs((*view.range)[1]));
+    view.range = std::array{-most, most};
+}
+
+// The range of colours over the runs of all these iterations together, so that they can be compared.
+void join_ranges(session::ColourLook& look, picture::Director& director, std::int64_t iterations) {
+    std::optional<std::array<double, 2>> all;
+    for (std::int64_t k = 0; k < iterations; ++k) {
+        director.show_iteration(k);
+        director.wait([&](const session::Snapshot& s) { return look.is_settled(s); });
+        const auto now = director.now();
+        const auto& one = now->colour_range ? now->colour_range->range : all;
+        if (!one) continue;
+        if (!all) all = one;
+        all = std::array{std::min((*all)[0], (*one)[0]), std::max((*all)[1], (*one)[1])};
+        look.map = look.map_for(*now);
+    }
+    if (!all || !((*all)[0] < (*all)[1])) return;
+    const double most = std::max(std::abs((*all)[0]), std::abs((*all)[1]));
+    look.range = session::ColourLook::Range::hand;
+    look.ends_are = "of all iterations";
+    look.ends = render::is_diverging(*look.map) ? std::array{-most, most} : *all;
+}
+
+void make_film(const Options& options, session::ColourLook look, const std::string& arrows,
+               picture::Director& director, Photographer& photographer, render::View view) {
     const session::CameraPath path = camera_path(options);
     const auto snapshot = director.now();
     const double step_seconds = snapshot->step_seconds;
@@ -182,6 +223,8 @@ void make_film(const Options& options, picture::Director& director, Photographer
                    : 1 + static_cast<std::int64_t>(
                              std::floor((until - from) / speed * options.rate + 1e-9));
     if (pictures < 1) throw Error("the film would be empty").remedy("let --until be after --time");
+    const bool coloured = !look.by.empty() && look.range == session::ColourLook::Range::run;
+    if (iterations && coloured) join_ranges(look, director, pictures);
     render::Video video(options.output, view.width, view.height, options.rate);
     Progress progress("picture", pictures, Progress::Pipe::silent, options.quiet);
     for (std::int64_t k = 0; k < pictures; ++k) {
@@ -193,7 +236,7 @@ void make_film(const Options& options, picture::Director& director, Photographer
         director.show_step(
             std::clamp<std::int64_t>(static_cast<std::int64_t>(std::llround(time / step_seconds)),
                                      0, snapshot->steps),
-            shows_gradients(options, *snapshot));
+            shows_gradients(options.colour, arrows, *snapshot));
         if (!path.empty()) {
             // Along iterations the whole path is gone during the film.
             const double first = path.keys().front().time, last = path.keys().back().time;
@@ -201,7 +244,8 @@ void make_film(const Options& options, picture::Director& director, Photographer
                                 static_cast<double>(std::max<std::int64_t>(pictures - 1, 1));
             view.camera = path.at(iterations ? first + (last - first) * part : time);
         }
-        video.add(photographer.take(view, *snapshot));
+        set_colours(options, look, director, view);
+        video.add(photographer.take(view, look, *director.now()));
         if (options.turn != 0)
             render::orbit(view.camera, -options.turn / static_cast<double>(pictures), 0);
         progress.update(k + 1);
@@ -214,15 +258,15 @@ void make_film(const Options& options, picture::Director& director, Photographer
 
 // The colours that the options ask for, else those of the scene, which are explained unless the
 // options say otherwise.
-void choose_colours(Options& options, const document::Document& document,
-                    const session::Snapshot& now) {
+session::ColourLook choose_colours(Options& options, const document::Document& document,
+                                   const session::Snapshot& now) {
     const char* asked_by = "--colour-by";
     std::optional<bool>& bar = options.labels.colour_bar;
+    session::ColourLook look = session::ColourLook::of(document);
     if (options.colour == "none") {
         options.colour.clear();
     } else if (options.colour.empty()) {
-        const document::Node* const wanted = document.find("/view/color_by");
-        if (wanted != nullptr) options.colour = wanted->string();
+        options.colour = look.by;
         if (!bar) bar = !options.colour.empty();
         asked_by = "view.color_by";
     }
@@ -236,6 +280,20 @@ void choose_colours(Options& options, const document::Document& document,
     if (bar.value_or(false) && options.colour.empty())
         throw Error("there are no colours for --colour-bar to explain")
             .remedy("say what is shown with --colour-by");
+    // A range in the scene is of what the scene shows.
+    if (options.colour != look.by && look.range == session::ColourLook::Range::hand)
+        look.range = session::ColourLook::Range::run;
+    look.by = options.colour;
+    if (options.range == "run" || options.range == "frame") {
+        look.range = options.range == "run" ? session::ColourLook::Range::run
+                                            : session::ColourLook::Range::frame;
+    } else if (!options.range.empty()) {
+        look.range = session::ColourLook::Range::hand;
+        look.ends = parse_range(options.range);
+    }
+    if (options.log_colours || options.linear_colours) look.logarithmic = options.log_colours;
+    if (!options.map.empty()) look.map = session::colour_map_named(options.map);
+    return look;
 }
 
 int run(Options options) {
@@ -252,19 +310,21 @@ int run(Options options) {
                                std::filesystem::absolute(options.scene.scene),
                                [] { return interrupted(); });
     const auto snapshot = director.now();
-    choose_colours(options, *director.document(), *snapshot);
-    check_name(options.arrows, snapshot->arrows, "--arrows");
-    director.send(session::FrameContents{options.colour, options.arrows, false});
+    const session::ColourLook look = choose_colours(options, *director.document(), *snapshot);
+    const session::ViewLook looks = options.looks.look(*director.document());
+    check_name(looks.arrows, snapshot->arrows,
+               options.looks.arrows.empty() ? "view.arrows" : "--arrows");
+    director.send(session::FrameContents{options.colour, looks.arrows, false});
     render::Renderer renderer(context);
     const auto exchange = director.show(renderer, render::transport_named(options.transport));
-    render::View view = make_view(options, *snapshot->stage, *director.document());
-    Photographer photographer(context, renderer, options.labels, options.colour,
-                              director.document());
+    render::View view = make_view(options, looks, *snapshot->stage, *director.document());
+    Photographer photographer(context, renderer, options.labels, director.document(), *exchange,
+                              looks.distances);
     try {
         if (film) {
             if (options.iteration >= 0 && options.over == "time")
                 director.show_iteration(options.iteration);
-            make_film(options, director, photographer, view);
+            make_film(options, look, looks.arrows, director, photographer, view);
             return 0;
         }
         if (options.iteration >= 0) director.show_iteration(options.iteration);
@@ -276,11 +336,12 @@ int run(Options options) {
             throw Error(fmt::format("the scene ends after {} steps, at {:g} s", snapshot->steps,
                                     snapshot->step_seconds * static_cast<double>(snapshot->steps)))
                 .remedy("ask for an earlier time, or give --steps");
-        director.show_step(step, shows_gradients(options, *snapshot));
+        director.show_step(step, shows_gradients(options.colour, looks.arrows, *snapshot));
         director.wait([&](const session::Snapshot&) { return exchange->serial() > 0; });
         if (const session::CameraPath path = camera_path(options); !path.empty())
             view.camera = path.at(static_cast<double>(step) * snapshot->step_seconds);
-        render::write_png(options.output, photographer.take(view, *snapshot));
+        set_colours(options, look, director, view);
+        render::write_png(options.output, photographer.take(view, look, *director.now()));
         const render::Frame drawn = renderer.frame().value_or(render::Frame{});
         say(options.quiet, "{}: step {}, {:g} s; {}, {}\n", options.output, drawn.step, drawn.time,
             context.facts().name, render::name_of(exchange->kind()));
@@ -350,22 +411,35 @@ void add_colour_options(CLI::App& app, Options& o) {
                    "(default: view.color_by of the scene)")
         ->type_name("NAME")
         ->group(group);
-    const CLI::IsMember maps({"viridis", "magma", "turbo", "coolwarm"});
-    app.add_option("--colour-map", o.map, "viridis, magma, turbo or coolwarm")
+    const CLI::IsMember maps(
+        std::vector<std::string>(colour_map_names.begin(), colour_map_names.end()));
+    app.add_option(
+           "--colour-map", o.map,
+           "viridis, magma, cubehelix, grey (evenly lighter), turbo (a rainbow), coolwarm or "
+           "purple_orange (symmetric about 0) (default: view.color_map of the scene, else "
+           "viridis, or coolwarm for numbers of both signs)")
         ->check(maps)
-        ->capture_default_str()
+        ->type_name("NAME")
         ->group(group);
     // The other spelling.
     app.add_option("--color-by", o.colour)->excludes("--colour-by")->group("");
     app.add_option("--color-map", o.map)->check(maps)->excludes("--colour-map")->group("");
-    app.add_option("--range", o.range, "Of the colours (default: what is there)")
-        ->check(checked([](const std::string& text) { parse_numbers<2>(text, "range"); }))
-        ->type_name("LOW,HIGH")
+    app.add_option("--range", o.range,
+                   "Of the colours: run (all moments), frame (each moment its own) or two numbers "
+                   "(default: view.color_range of the scene, else run)")
+        ->check(checked([](const std::string& text) {
+            if (text != "run" && text != "frame") parse_range(text);
+        }))
+        ->type_name("run|frame|LOW,HIGH")
+        ->group(group);
+    auto* const log = app.add_flag("--log-colours", o.log_colours,
+                                   "Colours by the logarithm of the numbers (default: "
+                                   "view.color_scale of the scene)")
+                          ->group(group);
+    app.add_flag("--linear-colours", o.linear_colours, "By the numbers themselves")
+        ->excludes(log)
         ->group(group);
     app.add_flag("--symmetric", o.symmetric, "The range is the same on both sides of 0")
-        ->group(group);
-    app.add_option("--arrows", o.arrows, "What is shown as arrows")
-        ->type_name("NAME")
         ->group(group);
     app.add_option("--arrow-scale", o.arrow_scale,
                    "m per unit (default: by the logarithm, the longest an eighth of the scene)")
@@ -450,6 +524,7 @@ Command add_render(CLI::App& app) {
     add_view_options(*command, o);
     add_colour_options(*command, o);
     o.labels.add_to(*command);
+    o.looks.add_to(*command);
     add_quiet(*command, o.quiet);
     command->footer(
         "Needs a Vulkan driver; mesa-vulkan-drivers draws on the processor.\n"

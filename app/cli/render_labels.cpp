@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/cli/command.hpp"
+#include "app/exchange/places.hpp"
 #include "app/gui/draw/labels.hpp"
 #include "engine/base/hash.hpp"
 
@@ -32,36 +33,51 @@ void LabelOptions::add_to(CLI::App& app) {
 }
 
 Photographer::Photographer(render::VulkanContext& context, render::Renderer& renderer,
-                           LabelOptions options, std::string colour,
-                           std::shared_ptr<const document::Document> document)
+                           LabelOptions options, std::shared_ptr<const document::Document> document,
+                           const render::Exchange& exchange,
+                           std::vector<session::Distance> distances)
     : context_(context),
       renderer_(renderer),
       options_(options),
-      colour_(std::move(colour)),
-      document_(std::move(document)) {}
+      document_(std::move(document)),
+      exchange_(exchange),
+      distances_(std::move(distances)) {}
 
-render::Image Photographer::take(const render::View& view, const session::Snapshot& snapshot) {
-    if (!options_.any()) return renderer_.picture(view);
+render::Image Photographer::take(const render::View& view, const session::ColourLook& look,
+                                 const session::Snapshot& snapshot) {
+    if (!options_.any() && distances_.empty()) return renderer_.picture(view);
     if (!offscreen_) {
         const double scale =
             options_.scale > 0 ? options_.scale : gui::OffscreenCanvas::scale_for(view.height);
         offscreen_ = std::make_unique<gui::OffscreenCanvas>(context_, view.dark, scale);
     }
-    return offscreen_->annotated(renderer_, view, [&](ImVec2 at) {
+    std::string problem;
+    render::Image image = offscreen_->annotated(renderer_, view, [&](ImVec2 at) {
         const std::optional<render::Frame>& frame = renderer_.frame();
+        if (frame)
+            gui::draw_distances(
+                at, view.width, view.height, view.camera,
+                gui::distances_in(
+                    distances_, *snapshot.stage, *frame,
+                    [&](std::int64_t point) { return render::point_in(exchange_, *frame, point); },
+                    problem),
+                snapshot.stage->dimension);
         if (options_.names && frame)
             gui::draw_names(at, view.width, view.height, view.camera,
                             gui::names_in(renderer_, *snapshot.stage, *document_, registry()));
         if (options_.colour_bar.value_or(false))
             gui::draw_colour_bar(at, view.width, view.height,
-                                 {gui::colour_title(snapshot.colours, colour_),
-                                  view.range ? *view.range : renderer_.colour_range(), view.map});
+                                 {gui::colour_title(snapshot.colours, look.by),
+                                  view.range ? *view.range : renderer_.colour_range(), view.map,
+                                  view.log_colours, look.words(snapshot)});
         if (options_.time_stamp && frame)
             gui::draw_time(
                 at, view.height,
                 gui::time_text(frame->time, frame->iteration,
                                static_cast<double>(snapshot.steps) * snapshot.step_seconds));
     });
+    if (!problem.empty()) throw Error(problem);
+    return image;
 }
 
 }  // namespace hindcast::cli

@@ -1,4 +1,4 @@
-// What `hindcast render` writes onto its pictures: names, colour bar, time stamp; drawn by what
+// What `hindcast render` writes onto its pictures: names, colour bar, time stamp, distances; drawn by what
 // draws them in the window (gui/draw/labels.hpp).
 #pragma once
 
@@ -6,9 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/gui/draw/offscreen_canvas.hpp"
 #include "app/session/snapshot.hpp"
+#include "app/session/view/colour_look.hpp"
+#include "app/session/view/view_look.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/document.hpp"
 #include "engine/model/registry.hpp"
@@ -26,19 +29,23 @@ struct LabelOptions {
 
 class Photographer {
 public:
-    // `colour`: the name of what is shown as colour, or "".
+    // The exchange is the one that the renderer draws from, and must outlive this.
     Photographer(render::VulkanContext& context, render::Renderer& renderer, LabelOptions options,
-                 std::string colour, std::shared_ptr<const document::Document> document);
+                 std::shared_ptr<const document::Document> document,
+                 const render::Exchange& exchange, std::vector<session::Distance> distances);
 
-    // The newest frame in this view. `snapshot`: of the session that writes the frames.
-    render::Image take(const render::View& view, const session::Snapshot& snapshot);
+    // The newest frame in this view. `look`: what its colours are; `snapshot`: of the session that
+    // writes the frames. Throws Error where an end of a distance is not there.
+    render::Image take(const render::View& view, const session::ColourLook& look,
+                       const session::Snapshot& snapshot);
 
 private:
     render::VulkanContext& context_;
     render::Renderer& renderer_;
     LabelOptions options_;
-    std::string colour_;
     std::shared_ptr<const document::Document> document_;
+    const render::Exchange& exchange_;
+    const std::vector<session::Distance> distances_;
     std::unique_ptr<gui::OffscreenCanvas> offscreen_;
 };
 

@@ -70,7 +70,7 @@ int run(const Options& options) {
             throw Error("--export needs a folder for its files")
                 .remedy("choose one with --output DIR");
     } else if (options.export_every > 0) {
-        throw Error("--export-every without --export").remedy("add --export vtu, ply or obj");
+        throw Error("--export-every without --export").remedy("add --export vtu, ply, obj or usd");
     }
     const Scene scene = options.scene.load();
     const SimulationOptions simulation_options = options.scene.simulation_options();
@@ -80,7 +80,11 @@ int run(const Options& options) {
     const ResultsFolder folder(options.results.folder(scene));
     StateRecorder recorder(folder, simulation);
     std::optional<exporting::Exporter> exporter;
-    if (!formats.empty()) exporter.emplace(folder, simulation, formats, options.export_every);
+    if (!formats.empty())
+        exporter.emplace(
+            folder.subfolder("export"),
+            [&](const std::string& name) { return folder.file("export/" + name); }, simulation,
+            formats, options.export_every);
     const std::int64_t total = simulation.steps(), steps = total / scene.substeps();
     say(quiet, "{}\n  device      {}; {}\n  steps       {}{} ({:g} s)\n", scene.name(),
         simulation_options.device->describe(), name_of(simulation_options.precision), steps,
@@ -149,7 +153,8 @@ Command add_run(CLI::App& app) {
     command
         ->add_option(
             "--export", options->formats,
-            "Also write meshes for other programs into export/: vtu (ParaView; with state "
+            "Also write the motion for other programs into export/: usd (Blender, Houdini and "
+            "others: one file, also with rigid bodies and obstacles), vtu (ParaView; with state "
             "arrays and all that 'hindcast info --scene' lists as shown, such as stresses), "
             "ply, obj; several with commas")
         ->type_name("FORMAT")

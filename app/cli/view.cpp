@@ -11,6 +11,8 @@
 #include "app/gui/window/app.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/base/hash.hpp"
+#include "engine/robot/robot_scene.hpp"
+#include "engine/sim/scene/checkpoint.hpp"
 
 namespace hindcast::cli {
 
@@ -77,8 +79,8 @@ int draw_without_window(gui::App& app, const Options& options) {
     while (left > 0 && Clock::now() < end && !interrupted() && app.frame()) {
         const gui::Workspace& work = app.workspace();
         failed = work.now().error != nullptr;
-        const bool building =
-            work.is_opening() || work.now().activity == session::Activity::building;
+        const bool building = work.is_opening() || work.waits_for_values() ||
+                              work.now().activity == session::Activity::building;
         const auto& history = work.now().history;
         const bool ended = history && !history->empty() && !work.is_optimising();
         if (!building && (!options.optimise || ended || failed)) --left;
@@ -89,11 +91,25 @@ int draw_without_window(gui::App& app, const Options& options) {
     return 0;
 }
 
+// A name that is wrong is told where it was typed. A file that does not read is shown by the window.
+void check_checkpoint(const SceneOptions& scene) {
+    if (scene.checkpoint.empty() || robot::is_robot_file(scene.scene)) return;
+    document::Document document;
+    try {
+        document = document::Document::load(scene.scene);
+    } catch (const Error&) {
+        return;
+    }
+    checkpoint_named(document, scene.checkpoint);
+}
+
 int view(const Options& options) {
     const auto [width, height] = parse_size(options.size);
+    check_checkpoint(options.scene);
     if (!options.screenshot.empty()) {  // nobody sees the window say so
         require_folder_of(options.screenshot);
-        if (!options.scene.scene.empty()) options.scene.load();
+        if (!options.scene.scene.empty() && !robot::is_robot_file(options.scene.scene))
+            options.scene.load();
     }
     gui::AppOptions app_options;
     app_options.session.simulation = options.scene.simulation_options();
@@ -109,6 +125,7 @@ int view(const Options& options) {
         window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast", width, height});
     gui::App app(registry(), std::move(app_options), window.get());
     app.workspace().optimise_when_open = options.optimise;
+    app.workspace().checkpoint_when_open = options.scene.checkpoint;
     if (!options.scene.scene.empty()) app.workspace().open(options.scene.scene);
     if (window == nullptr) return draw_without_window(app, options);
     app.run();
@@ -126,10 +143,12 @@ Command add_view(CLI::App& app) {
     auto options = std::make_shared<Options>();
     options->scene.add_to(*command);
     command->get_option("scene")->required(false)->description(
-        "The scene file (JSON); without one the gallery of bundled scenes is shown");
+        "The scene file (JSON), or a robot's model (MJCF, URDF); without one the gallery of "
+        "bundled scenes is shown");
     // What is changed is changed in the window.
     command->remove_option(command->get_option("--set"));
     command->remove_option(command->get_option("--steps"));
+    command->get_option("--checkpoint")->needs(command->get_option("scene"));
     command->add_option("--size", options->size, "Size of the window in pixels")
         ->check(CLI::Validator(check_size, ""))
         ->type_name("WIDTHxHEIGHT")

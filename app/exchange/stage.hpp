@@ -18,9 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "app/exchange/vec3.hpp"
+
 namespace hindcast::render {
 
-using Vec3 = std::array<double, 3>;
 using Colour = std::array<float, 4>;  // sRGB, straight alpha, 0 .. 1
 
 enum class RealType : std::uint8_t { f32, f64 };
@@ -42,13 +43,16 @@ struct Drawable {
                      // Frame::numbers: radius, or none for that of the drawable
         segments,    // capsules between elements of `places`; `indices`: 2 each
         surface,     // triangles between elements of `places`; `indices`: 3 each
-        field,       // rows x columns scalars in the channel `values`: an image, or a height field
+        field,       // rows x columns scalars in the channel `values`: an image, or a height field,
+                     // whose first node is at `origin`; Frame::numbers: {0}: not in this frame
         half_space,  // Frame::numbers: normal, offset (x, y, z, d)
         ball,        // Frame::numbers: centre, radius
         solid,       // triangles: Frame::meshes; Frame::numbers: centre, rotation by rows (12)
         box_edges,   // Frame::numbers: low, high (6)
         markers,     // Frame::numbers: 3 each: crosses of constant size on the screen
         arrows       // from the points' `places` along the channel `values` (vectors);
+                     // `indices`: the order in which they are drawn, numbers from `first`, so that
+                     // the first of them are spread evenly; or none: that of the elements.
                      // Frame::numbers: {0}: none in this frame; {1}: seen through all
     };
     Kind kind = Kind::points;
@@ -64,11 +68,15 @@ struct Drawable {
     double radius = 0;                  // m; points and segments, where a frame has no other
     // As said above; of a solid the elements of the positions by which it can be pulled.
     std::vector<std::uint32_t> indices;
+    // Of a surface in space: what it encloses, 4 corners each, with the numbers of the owner's
+    // elements. A slice fills its cuts with these.
+    std::vector<std::uint32_t> tetrahedra;
     std::vector<std::uint32_t> element_of;  // of triangle k: the element of `values`; empty: k
     // For surfaces: `values` has one number per point, not per element.
     bool values_per_point = false;
     std::int64_t rows = 0, columns = 0;
     double spacing = 0;
+    Vec3 origin{};                         // m
     Colour colour{0.6F, 0.62F, 0.66F, 1};  // where no values are shown
 
     std::size_t cell_of(std::size_t triangle) const {
@@ -115,6 +123,12 @@ struct Stage {
     char up = 'z';  // 3-D: the axis that points up: 'y' or 'z'
     std::vector<Channel> channels;
     std::vector<Drawable> drawables;
+    // The points of each body that has some: elements first .. first + count of "position".
+    struct Body {
+        std::string name;
+        std::int64_t first = 0, count = 0;
+    };
+    std::vector<Body> bodies = {};
     Vec3 low{}, high{};  // a box around everything at the start: for cameras and the grid
 };
 
@@ -163,7 +177,24 @@ struct Camera {
     bool operator==(const Camera&) const = default;
 };
 
-enum class ColourMap : std::uint8_t { viridis, magma, turbo, coolwarm };
+enum class ColourMap : std::uint8_t {
+    viridis,
+    magma,
+    turbo,
+    coolwarm,
+    cubehelix,
+    grey,
+    purple_orange
+};
+constexpr std::size_t colour_maps = 7;
+// From one colour through a light middle to another: for numbers of both signs.
+constexpr bool is_diverging(ColourMap map) {
+    return map == ColourMap::coolwarm || map == ColourMap::purple_orange;
+}
+
+// On a logarithmic scale a range of one sign shows at most so much of its larger end, one of both
+// signs so much of its larger end on either side; what is smaller has the colour of 0.
+constexpr double smallest_log_part = 1e-4;
 
 struct Bounds {
     Vec3 low{}, high{};  // m
@@ -177,6 +208,21 @@ struct Label {
     bool operator==(const Label&) const = default;
 };
 
+// What is on the side of the plane that its normal points to is hidden: normal . x > offset.
+struct Slice {
+    Vec3 normal{1, 0, 0};  // of any length but 0
+    double offset = 0;     // m, where the normal has length 1
+
+    bool operator==(const Slice&) const = default;
+};
+
+// How thick segments are drawn: their radius in m, or in pixels; both 0: that of the drawable.
+struct Tubes {
+    double radius = 0, pixels = 0;
+
+    bool operator==(const Tubes&) const = default;
+};
+
 struct View {
     int width = 1280, height = 720, samples = 4;  // samples per pixel: 1 or 4
     Camera camera;
@@ -185,19 +231,23 @@ struct View {
     ColourMap map = ColourMap::viridis;
     bool symmetric = false;                      // the automatic range is -m .. m
     std::optional<std::array<double, 2>> range;  // none: from least to largest of what is shown
+    bool log_colours = false;                    // colours by the logarithm of numbers
     bool heights = false;                        // fields as height fields instead of images
     double height_scale = 1;                     // m per unit of a field
     double arrow_scale = 1;                      // m per unit of a vector
-    bool arrow_log = false;      // length by the logarithm: arrow_scale metres for the longest,
-                                 // nothing for a millionth of it
-    std::vector<bool> hidden;    // by number of the drawable; shorter: the rest is shown
-    int selected_drawable = -1;  // outlined
+    bool arrow_log = false;          // length by the logarithm: arrow_scale metres for the longest,
+                                     // nothing for a millionth of it
+    std::int64_t most_arrows = 400;  // of a drawable; where there are more, so many, spread evenly
+    std::vector<bool> hidden;        // by number of the drawable; shorter: the rest is shown
+    int selected_drawable = -1;      // outlined
     std::int64_t selected_element = -1;  // of it (Element::number), or -1: all of it
     bool trails = false;
     std::vector<std::vector<Vec3>> trail_lines;
     std::vector<Label> labels;
     bool smooth_fields = false;  // images of fields: values between the nodes are interpolated
     bool edges = false;          // of the triangles of surfaces
+    Tubes tubes;
+    std::optional<Slice> slice;  // in space: of everything but ground, grid, targets and trails
 
     bool operator==(const View&) const = default;
 };

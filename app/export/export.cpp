@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view names[] = {"vtu", "ply", "obj"};
+constexpr std::string_view names[] = {"vtu", "ply", "obj", "usd"};
 
-const char* ending_of(Format format) { return names[static_cast<int>(format)].data(); }
+const char* name_of(Format format) { return names[static_cast<int>(format)].data(); }
 
-// NAME_0012.vtu and its like, and NAME.pvd.
+// NAME_0012.vtu and its like, NAME.pvd and NAME.usda.
 bool is_export(const std::string& file, const std::string& name) {
-    if (file == name + ".pvd") return true;
+    if (file == name + ".pvd" || file == name + ".usda") return true;
     if (!file.starts_with(name + "_") || file.size() < name.size() + 6) return false;
     const std::string number = file.substr(name.size() + 1, file.size() - name.size() - 5);
     return number.find_first_not_of("0123456789") == std::string::npos &&
@@ -49,30 +49,38 @@ std::vector<Format> formats_of(const std::string& list) {
     return formats;
 }
 
-Exporter::Exporter(const ResultsFolder& folder, Simulation& simulation, std::vector<Format> formats,
-                   std::int64_t every)
-    : folder_(folder),
+Exporter::Exporter(const fs::path& folder, Place place, Simulation& simulation,
+                   std::vector<Format> formats, std::int64_t every)
+    : place_(std::move(place)),
       simulation_(simulation),
-      geometry_(simulation.model()),
       formats_(std::move(formats)),
       every_(every > 0 ? every : OutputPlan::read(simulation).every),
       name_(simulation.scene().file().stem().string()) {
     if (name_.empty()) name_ = "scene";
-    if (geometry_.cell_count() == 0)
-        throw Error("the scene draws no points, segments, surfaces or fields to export")
-            .remedy("run without --export");
-    if (std::ranges::find(formats_, Format::vtu) != formats_.end())
-        shown_.emplace(simulation.model(), geometry_);
+    if (formats_ != std::vector{Format::usd}) {
+        geometry_.emplace(simulation.model());
+        if (geometry_->cell_count() == 0)
+            throw Error("the scene draws no points, segments, surfaces or fields to export")
+                .remedy("--export usd has rigid bodies and obstacles; or run without --export");
+    }
+    if (writes(Format::vtu)) shown_.emplace(simulation.model(), *geometry_);
     const std::int64_t frames = simulation.steps() / simulation.scene().substeps() / every_ + 2;
     digits_ = std::max(4, static_cast<int>(std::to_string(frames).size()));
     std::error_code ignored;
-    for (const fs::directory_entry& entry :
-         fs::directory_iterator(folder.subfolder("export"), ignored))
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
         if (is_export(entry.path().filename().string(), name_)) fs::remove(entry.path(), ignored);
+    if (writes(Format::usd))
+        usd_.emplace(folder, simulation, simulation.scene().step() * static_cast<double>(every_));
 }
 
-std::string Exporter::file_name(std::size_t frame, const char* ending) const {
-    return fmt::format("{}_{:0{}}.{}", name_, frame, digits_, ending);
+bool Exporter::writes(Format format) const {
+    return std::ranges::find(formats_, format) != formats_.end();
+}
+
+std::string Exporter::file_name(std::size_t frame, Format format) const {
+    return format == Format::usd
+               ? name_ + ".usda"
+               : fmt::format("{}_{:0{}}.{}", name_, frame, digits_, name_of(format));
 }
 
 void Exporter::write() {
@@ -81,11 +89,15 @@ void Exporter::write() {
         scene.step() * static_cast<double>(done_) / static_cast<double>(scene.substeps());
     if (shown_) shown_->evaluate();
     for (const Format format : formats_) {
-        const fs::path file = folder_.file("export/" + file_name(times_.size(), ending_of(format)));
+        if (format == Format::usd) {
+            usd_->add(time);
+            continue;
+        }
+        const fs::path file = place_(file_name(times_.size(), format));
         write_file_atomically(file, format == Format::vtu
-                                        ? to_vtu(geometry_, time, shown_->attributes())
-                                    : format == Format::ply ? to_ply(geometry_)
-                                                            : to_obj(geometry_));
+                                        ? to_vtu(*geometry_, time, shown_->attributes())
+                                    : format == Format::ply ? to_ply(*geometry_)
+                                                            : to_obj(*geometry_));
     }
     times_.push_back(time);
     last_written_ = done_;
@@ -98,25 +110,25 @@ void Exporter::watch(std::int64_t substeps_done) {
 
 void Exporter::finish() {
     if (last_written_ != done_) write();
-    if (std::ranges::find(formats_, Format::vtu) == formats_.end()) return;
+    if (usd_) usd_->write(place_(file_name(0, Format::usd)));
+    if (!writes(Format::vtu)) return;
     std::string series =
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
         "byte_order=\"LittleEndian\">\n<Collection>\n";
     for (std::size_t k = 0; k < times_.size(); ++k)
         series += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n",
-                              document::shortest(times_[k]), xml_text(file_name(k, "vtu")));
+                              document::shortest(times_[k]), xml_text(file_name(k, Format::vtu)));
     series += "</Collection>\n</VTKFile>\n";
-    write_file_atomically(folder_.file("export/" + name_ + ".pvd"), series);
+    write_file_atomically(place_(name_ + ".pvd"), series);
 }
 
 document::Node Exporter::describe() const {
     document::Node list = document::Node::array();
-    for (const Format format : formats_) list.push_back(ending_of(format));
-    return document::Node::object(
-        {{"every", every_},
-         {"frames", static_cast<std::int64_t>(times_.size())},
-         {"formats", std::move(list)},
-         {"first", "export/" + file_name(0, ending_of(formats_.front()))}});
+    for (const Format format : formats_) list.push_back(name_of(format));
+    return document::Node::object({{"every", every_},
+                                   {"frames", static_cast<std::int64_t>(times_.size())},
+                                   {"formats", std::move(list)},
+                                   {"first", "export/" + first()}});
 }
 
 }  // namespace hindcast::exporting

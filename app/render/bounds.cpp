@@ -1,4 +1,4 @@
-// The box around drawables as they were drawn last. Places that the solver wrote are measured where
+// The box around drawables as they were drawn last, and the numbers of one element. Places that the solver wrote are measured where
 // they lie, by measure.comp; what the host knows, it adds.
 #include <algorithm>
 #include <bit>
@@ -59,8 +59,8 @@ void add_known(Box& box, const Drawable& drawable, const std::vector<double>& nu
         case Drawable::Kind::field: {
             const std::int64_t columns = std::max<std::int64_t>(drawable.columns, 1);
             const auto at = [&](std::int64_t row, std::int64_t column, double z) {
-                box.add({static_cast<double>(row) * drawable.spacing,
-                         static_cast<double>(column) * drawable.spacing, z});
+                box.add({drawable.origin[0] + static_cast<double>(row) * drawable.spacing,
+                         drawable.origin[1] + static_cast<double>(column) * drawable.spacing, z});
             };
             for (const double z : heights)
                 if (chosen) {
@@ -115,7 +115,52 @@ void add_measurements(std::vector<Measurement>& all, const Stage& stage, const F
     }
 }
 
+// Where the numbers are that an element is coloured by.
+void add_numbers(std::vector<Measurement>& all, const Drawable& drawable, int number,
+                 std::int64_t element) {
+    const auto add = [&](std::int64_t first) {
+        Measurement one;
+        one.drawable = number;
+        one.constants.mode = 0;
+        one.constants.first = static_cast<std::uint32_t>(first);
+        one.constants.count = 1;
+        all.push_back(one);
+    };
+    if (drawable.kind == Drawable::Kind::points) {
+        add(drawable.first + element);
+    } else if (drawable.kind == Drawable::Kind::surface && drawable.values_per_point) {
+        for (std::size_t k = 0; k < drawable.indices.size(); ++k)
+            if (static_cast<std::int64_t>(drawable.cell_of(k / 3)) == element)
+                add(drawable.indices[k]);
+    } else {
+        add(element);
+    }
+}
+
 }  // namespace
+
+std::optional<std::array<double, 2>> Renderer::State::numbers_of(int drawable,
+                                                                 const Element& element) {
+    const auto n = static_cast<std::size_t>(drawable);
+    if (!exchange || !frame || !last_view || drawable < 0 ||
+        n >= exchange->stage().drawables.size())
+        return std::nullopt;
+    const Drawable& shown = exchange->stage().drawables[n];
+    if (shown.values < 0 || shown.kind == Drawable::Kind::arrows || element.number < 0 ||
+        element.kind != elements_of(shown.kind))
+        return std::nullopt;
+    return context.state().guarded([&]() -> std::optional<std::array<double, 2>> {
+        finish_done(true);
+        std::vector<std::vector<Measurement>> groups(1);
+        add_numbers(groups[0], shown, drawable, element.number);
+        if (groups[0].empty()) return std::nullopt;
+        measure_boxes(groups);
+        const auto* const found = boxes.as<std::uint32_t>();
+        if (found[0] > found[1]) return std::nullopt;
+        return std::array{static_cast<double>(from_ordered(found[0])),
+                          static_cast<double>(from_ordered(found[1]))};
+    });
+}
 
 std::vector<std::optional<Bounds>> Renderer::State::bounds_of(
     const std::vector<std::vector<int>>& groups, const Element& part) {
@@ -125,9 +170,9 @@ std::vector<std::optional<Bounds>> Renderer::State::bounds_of(
         const Stage& shown = exchange->stage();
         finish_done(true);
         std::array<double, 2> heights{0, 0};
-        if (last_view->heights && !last_view->range)
+        if (last_view->heights)
             for (std::size_t k = 0; k < 2; ++k)
-                heights[k] = colour_range[k] * last_view->height_scale;
+                heights[k] = measured_range[k] * last_view->height_scale;
         std::vector<Box> around(groups.size());
         std::vector<std::vector<Measurement>> measurements(groups.size());
         bool any = false;

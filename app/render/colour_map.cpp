@@ -1,12 +1,17 @@
 // viridis and magma (Smith, van der Walt and Firing, CC0) by polynomials of sixth degree that Matt
 // Zucker fitted to them and gave to the public domain; turbo (Mikhailov) by a cubic through 17 of
-// its colours, at most 3 of 255 off; coolwarm computed as Kenneth Moreland's "Diverging Color Maps
-// for Scientific Visualization" (2009) defines it, in his Msh space.
+// its colours, at most 3 of 255 off; coolwarm and purple_orange computed as Kenneth Moreland's
+// "Diverging Color Maps for Scientific Visualization" (2009) defines them, in his Msh space;
+// cubehelix by the formula of D. A. Green, "A colour scheme for the display of astronomical
+// intensity images" (2011), equation 2; grey even in CIE L*, from 5 to 95.
 #include "app/render/colour_map.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <span>
+
+#include "app/exchange/srgb.hpp"
 
 namespace hindcast::render {
 
@@ -67,8 +72,7 @@ constexpr Rgb white = {0.95047, 1, 1.08883};
 
 Rgb lab_of(const Rgb& rgb) {
     Rgb linear;
-    for (std::size_t c = 0; c < 3; ++c)
-        linear[c] = rgb[c] > 0.04045 ? std::pow((rgb[c] + 0.055) / 1.055, 2.4) : rgb[c] / 12.92;
+    for (std::size_t c = 0; c < 3; ++c) linear[c] = linear_of_srgb(rgb[c]);
     const Rgb xyz = {0.4124564 * linear[0] + 0.3575761 * linear[1] + 0.1804375 * linear[2],
                      0.2126729 * linear[0] + 0.7151522 * linear[1] + 0.0721750 * linear[2],
                      0.0193339 * linear[0] + 0.1191920 * linear[1] + 0.9503041 * linear[2]};
@@ -118,8 +122,9 @@ double middle_hue(const Rgb& saturated, double middle) {
     return saturated[2] > -third_of_pi ? saturated[2] + spin : saturated[2] - spin;
 }
 
-Rgb coolwarm(double t) {
-    const Rgb cool = msh_of({0.230, 0.299, 0.754}), warm = msh_of({0.706, 0.016, 0.150});
+// Moreland's map between two saturated colours.
+Rgb diverging(const Rgb& first, const Rgb& last, double t) {
+    const Rgb cool = msh_of(first), warm = msh_of(last);
     const double middle = std::max({cool[0], warm[0], 88.0});
     const Rgb& end = t < 0.5 ? cool : warm;
     const Rgb centre = {middle, 0, middle_hue(end, middle)};
@@ -129,12 +134,25 @@ Rgb coolwarm(double t) {
     return rgb_of_msh(msh);
 }
 
+// Green's helix around the grey diagonal: start 0.5, -1.5 turns, hue 1, gamma 1.
+Rgb cubehelix(double t) {
+    const double angle = 2 * std::numbers::pi * (0.5 / 3 + 1 - 1.5 * t);
+    const double amplitude = t * (1 - t) / 2;
+    const double c = std::cos(angle), s = std::sin(angle);
+    return {t + amplitude * (-0.14861 * c + 1.78277 * s),
+            t + amplitude * (-0.29227 * c - 0.90649 * s), t + amplitude * 1.97294 * c};
+}
+
 Rgb colour_of(ColourMap map, double t) {
     switch (map) {
         case ColourMap::viridis: return polynomial(viridis, t);
         case ColourMap::magma: return polynomial(magma, t);
         case ColourMap::turbo: return through_turbo(t);
-        case ColourMap::coolwarm: return coolwarm(t);
+        case ColourMap::coolwarm: return diverging({0.230, 0.299, 0.754}, {0.706, 0.016, 0.150}, t);
+        case ColourMap::cubehelix: return cubehelix(t);
+        case ColourMap::grey: return rgb_of_lab({5 + 90 * t, 0, 0});
+        case ColourMap::purple_orange:
+            return diverging({0.436, 0.308, 0.631}, {0.759, 0.334, 0.046}, t);
     }
     return {};
 }
@@ -154,10 +172,46 @@ ColourTable make_table(ColourMap map) {
 }  // namespace
 
 const ColourTable& colour_table(ColourMap map) {
-    static const std::array<ColourTable, 4> tables = {
-        make_table(ColourMap::viridis), make_table(ColourMap::magma), make_table(ColourMap::turbo),
-        make_table(ColourMap::coolwarm)};
+    static const std::array<ColourTable, colour_maps> tables = [] {
+        std::array<ColourTable, colour_maps> made{};
+        for (std::size_t k = 0; k < colour_maps; ++k)
+            made[k] = make_table(static_cast<ColourMap>(k));
+        return made;
+    }();
     return tables[static_cast<std::size_t>(map)];
+}
+
+double part_of_range(const std::array<double, 2>& range, bool logarithmic, double value) {
+    const auto [low, high] = range;
+    if (!(high > low)) return 0.5;
+    if (!logarithmic) return std::clamp((value - low) / (high - low), 0.0, 1.0);
+    const auto part = [](double size, double least, double most) {
+        if (!(size > least)) return 0.0;
+        return std::clamp(std::log2(size / least) / std::log2(most / least), 0.0, 1.0);
+    };
+    if (low < 0 && high > 0) {
+        const double least = smallest_log_part * std::max(-low, high);
+        return value < 0 ? 0.5 - 0.5 * part(-value, least, std::max(-low, 2 * least))
+                         : 0.5 + 0.5 * part(value, least, std::max(high, 2 * least));
+    }
+    if (high <= 0) return 1 - part(-value, std::max(-high, -smallest_log_part * low), -low);
+    return part(value, std::max(low, smallest_log_part * high), high);
+}
+
+double number_at(const std::array<double, 2>& range, bool logarithmic, double part) {
+    const auto [low, high] = range;
+    if (!logarithmic || !(high > low)) return low + part * (high - low);
+    const auto size = [](double p, double least, double most) {
+        return least * std::pow(most / least, p);
+    };
+    if (low < 0 && high > 0) {
+        const double least = smallest_log_part * std::max(-low, high);
+        if (part == 0.5) return 0;
+        return part < 0.5 ? -size(1 - 2 * part, least, std::max(-low, 2 * least))
+                          : size(2 * part - 1, least, std::max(high, 2 * least));
+    }
+    if (high <= 0) return -size(1 - part, std::max(-high, -smallest_log_part * low), -low);
+    return size(part, std::max(low, smallest_log_part * high), high);
 }
 
 Colour colour_at(ColourMap map, double t) {

@@ -36,20 +36,7 @@ Float4 narrow(const Vec3& v, double w = 0) {
             static_cast<float>(w)};
 }
 
-double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-Vec3 plus(const Vec3& a, const Vec3& b, double scale = 1) {
-    return {a[0] + scale * b[0], a[1] + scale * b[1], a[2] + scale * b[2]};
-}
-
-Vec3 cross(const Vec3& a, const Vec3& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-Vec3 normalized(const Vec3& v) {
-    const double length = std::sqrt(dot(v, v));
-    return length > 0 ? Vec3{v[0] / length, v[1] / length, v[2] / length} : Vec3{0, 0, 1};
-}
+Vec3 unit(const Vec3& v) { return normalized(v, {0, 0, 1}); }
 
 // Depth 1 at the near plane and 0 far away: even resolution over all distances.
 Float16 view_projection(const Camera& camera, const Axes& axes, double aspect) {
@@ -82,6 +69,7 @@ public:
         list_.flat = stage != nullptr && stage->dimension == 2 && !view.heights;
         list_.shadows = view.shadows && !list_.flat;
         list_.occlusion = view.ambient_occlusion && !list_.flat;
+        list_.sliced = view.slice.has_value() && !list_.flat;
         if (frame != nullptr) frame_ = frame;
     }
 
@@ -104,7 +92,9 @@ private:
     // True if it is a floor.
     bool add_thing(int number);
     void add_grid();
-    void add_arrows(int number, const DrawConstants& constants);
+    void add_arrows(int number, DrawConstants constants);
+    void add_tubes(int number, DrawConstants constants);
+    void add_surface(int number, DrawConstants constants);
     void add_trails();
     void add_plane(int number, const Vec3& normal, double offset, std::uint32_t flags,
                    const Colour& colour);
@@ -167,9 +157,8 @@ void Maker::fill_scene(int shadow_map_size) {
 
     // From above, from the left of where the cameras stand at first.
     const Vec3 above = up();
-    const Vec3 light =
-        normalized(above[2] > 0 ? Vec3{-0.42, -0.38, 0.82} : Vec3{-0.42, 0.82, 0.38});
-    const Vec3 light_right = normalized(cross(above, light)), light_up = cross(light, light_right);
+    const Vec3 light = unit(above[2] > 0 ? Vec3{-0.42, -0.38, 0.82} : Vec3{-0.42, 0.82, 0.38});
+    const Vec3 light_right = unit(cross(above, light)), light_up = cross(light, light_right);
     scene.to_light = narrow(light, 1.0 / shadow_map_size);
     scene.light_right = narrow(light_right);
     scene.light_up = narrow(light_up);
@@ -182,8 +171,10 @@ void Maker::fill_scene(int shadow_map_size) {
     if (view_.range)
         scene.range = {static_cast<float>((*view_.range)[0]), static_cast<float>((*view_.range)[1]),
                        0, 0};
-    const std::uint32_t range =
-        (view_.range ? range_given : 0U) | (view_.symmetric ? std::uint32_t{range_symmetric} : 0U);
+    if (list_.sliced) scene.slice = narrow(unit(view_.slice->normal), view_.slice->offset);
+    const std::uint32_t range = (view_.range ? range_given : 0U) |
+                                (view_.symmetric ? std::uint32_t{range_symmetric} : 0U) |
+                                (view_.log_colours ? std::uint32_t{range_log} : 0U);
     scene.flags = {list_.flat ? 1U : 0U, range, static_cast<std::uint32_t>(view_.map),
                    list_.shadows ? 1U : 0U};
 
@@ -254,7 +245,7 @@ void Maker::know(const Vec3& low, const Vec3& high) {
 }
 
 void Maker::measure(const Drawable& drawable, int number, const DrawConstants& constants) {
-    if (!drawable.ghost && (constants.flags & has_values) != 0 && !view_.range) {
+    if (!drawable.ghost && (constants.flags & has_values) != 0 && (!view_.range || view_.heights)) {
         Measurement range{number, constants};
         range.constants.mode = 0;
         if (drawable.kind != Drawable::Kind::points) {
@@ -292,26 +283,21 @@ bool Maker::add_thing(int number) {
     const auto& numbers = n < frame_->numbers.size() ? frame_->numbers[n] : none;
     switch (drawable.kind) {
         case Kind::points: add(Shape::points, number, 3 * constants.count, constants); break;
-        case Kind::segments:
-            add(Shape::segments, number, static_cast<std::uint32_t>(3 * drawable.indices.size()),
-                constants);
-            break;
-        case Kind::surface:
-            if (view_.edges || list_.flat) constants.flags |= edges_shown;
-            constants.count = static_cast<std::uint32_t>(drawable.indices.size() / 3);
-            add(Shape::surface, number, 3 * constants.count, constants);
-            if (!list_.flat) list_.normals.push_back(number);
-            break;
+        case Kind::segments: add_tubes(number, constants); break;
+        case Kind::surface: add_surface(number, constants); break;
         case Kind::field:
-            if (drawable.values < 0) return false;
+            if (drawable.values < 0 || (!numbers.empty() && numbers[0] == 0)) return false;
+            constants.a = narrow(drawable.origin);
             constants.scale = static_cast<float>(view_.height_scale);
             constants.mode = view_.smooth_fields ? 1 : 0;
             if (view_.heights) {
                 add(Shape::heights, number, 6 * (constants.rows - 1) * (constants.columns - 1),
                     constants);
                 list_.has_heights = true;
-                know({0, 0, 0}, {drawable.spacing * static_cast<double>(drawable.rows - 1),
-                                 drawable.spacing * static_cast<double>(drawable.columns - 1), 0});
+                know(drawable.origin,
+                     plus(drawable.origin,
+                          {drawable.spacing * static_cast<double>(drawable.rows - 1),
+                           drawable.spacing * static_cast<double>(drawable.columns - 1), 0}));
             } else {
                 add(Shape::image, number, 6, constants).casts_shadow = false;
             }
@@ -328,7 +314,7 @@ bool Maker::add_thing(int number) {
             const Vec3 normal{numbers[0], numbers[1], numbers[2]};
             const double length = std::sqrt(dot(normal, normal));
             if (!(length > 0) || !std::isfinite(length)) return false;
-            add_plane(number, normalized(normal), numbers[3] / length, 0, drawable.colour);
+            add_plane(number, unit(normal), numbers[3] / length, 0, drawable.colour);
             return !list_.flat && dot(normal, up()) > 0.999 * length;
         }
         case Kind::ball: add_ball(number, numbers); break;
@@ -348,7 +334,7 @@ void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32
     DrawConstants constants;
     constants.colour = colour;
     constants.colour[3] = view_.dark ? 0 : 1;
-    constants.flags = flags;
+    constants.flags = flags | uncut;
     if (number >= 0) constants.drawable = static_cast<std::uint32_t>(number);
     constants.layer = (flags & is_grid) != 0 ? grid_layer : layer_of(Drawable::Kind::half_space);
     constants.mode = (flags & is_grid) != 0 ? 1 : 0;
@@ -415,7 +401,7 @@ void Maker::add_box(int number, const std::vector<double>& numbers) {
             }
     DrawConstants constants =
         constants_of(stage_->drawables[static_cast<std::size_t>(number)], number);
-    constants.flags = unlit | pixel_radius;
+    constants.flags = unlit | pixel_radius | uncut;
     constants.radius = 1.0F;
     constants.first = first;
     constants.mode = 1;
@@ -448,7 +434,7 @@ void Maker::add_solid(int number, const std::vector<double>& numbers, const Mesh
     while (list_.host_places.size() % each != 0) list_.host_places.push_back(0);
     DrawConstants constants =
         constants_of(stage_->drawables[static_cast<std::size_t>(number)], number);
-    constants.flags = 0;
+    constants.flags = closed;
     constants.first = static_cast<std::uint32_t>(list_.host_places.size() / each);
     for (std::size_t k = 0; k < mesh.places.size(); ++k) {
         const Vec3 place = placed(numbers, mesh.places[k]);
@@ -483,12 +469,47 @@ void Maker::add_markers(int number, const std::vector<double>& numbers) {
     if (item.group != Group::ghost) item.group = Group::overlay;
 }
 
-void Maker::add_arrows(int number, const DrawConstants& constants) {
+void Maker::add_arrows(int number, DrawConstants constants) {
     const bool through = constants.mode == 1;
-    Item& item = add(Shape::arrows, number, 9 * constants.count, constants);
+    // Whole, or not at all.
+    constants.flags |= uncut;
+    const Drawable& drawable = stage_->drawables[static_cast<std::size_t>(number)];
+    if (drawable.count > view_.most_arrows && !drawable.indices.empty())
+        constants.flags |= has_order;
+    const auto most =
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(view_.most_arrows, 0, drawable.count));
+    Item& item = add(Shape::arrows, number, 9 * most, constants);
     item.casts_shadow = false;
     item.writes_depth = !through;
     if (through && item.group != Group::ghost) item.group = Group::overlay;
+}
+
+void Maker::add_tubes(int number, DrawConstants constants) {
+    if (view_.tubes.radius > 0) constants.radius = static_cast<float>(view_.tubes.radius);
+    if (view_.tubes.pixels > 0) {
+        constants.radius = static_cast<float>(view_.tubes.pixels);
+        constants.flags |= pixel_radius;
+    }
+    const Drawable& drawable = stage_->drawables[static_cast<std::size_t>(number)];
+    add(Shape::segments, number, static_cast<std::uint32_t>(3 * drawable.indices.size()),
+        constants);
+}
+
+// The triangles of a surface and, where a slice cuts what they enclose, the cut.
+void Maker::add_surface(int number, DrawConstants constants) {
+    const Drawable& drawable = stage_->drawables[static_cast<std::size_t>(number)];
+    const auto indices = static_cast<std::uint32_t>(drawable.indices.size());
+    constants.count = indices / 3;
+    if (list_.sliced && !drawable.ghost && !drawable.tetrahedra.empty()) {
+        DrawConstants cut = constants;
+        cut.flags |= uncut;
+        cut.columns = indices;
+        cut.count = static_cast<std::uint32_t>(drawable.tetrahedra.size() / 4);
+        add(Shape::cut, number, 6 * cut.count, cut);
+    }
+    if (view_.edges || list_.flat) constants.flags |= edges_shown;
+    add(Shape::surface, number, indices, constants);
+    if (!list_.flat) list_.normals.push_back(number);
 }
 
 void Maker::add_trails() {
@@ -500,7 +521,7 @@ void Maker::add_trails() {
     if (lines == 0) return;
     DrawConstants constants;
     constants.colour = view_.dark ? Colour{0.98F, 0.78F, 0.36F, 1} : Colour{0.80F, 0.44F, 0.05F, 1};
-    constants.flags = unlit | pixel_radius;
+    constants.flags = unlit | pixel_radius | uncut;
     constants.radius = 0.9F;
     constants.layer = trail_layer;
     constants.first = first;

@@ -16,6 +16,7 @@ enum class Shape : std::uint8_t {
     arrows,
     surface,
     solid,
+    cut,  // of tetrahedra by the slice
     image,
     heights,
     plane,
@@ -57,6 +58,7 @@ struct DrawList {
     std::vector<float> host_places;
     bool flat = false;  // seen as a plane: no light
     bool has_heights = false;
+    bool sliced = false;
     bool shadows = false;
     bool occlusion = false;
 };

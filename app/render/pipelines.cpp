@@ -23,8 +23,9 @@ constexpr ShapeShaders shape_shaders[] = {
     {"background.vert", "background.frag"}, {"points.vert", "points.frag"},
     {"segments.vert", "segments.frag"},     {"arrows.vert", "surface.frag"},
     {"surface.vert", "surface.frag"},       {"solid.vert", "surface.frag"},
-    {"image.vert", "image.frag"},           {"heights.vert", "surface.frag"},
-    {"plane.vert", "plane.frag"},           {"markers.vert", "markers.frag"}};
+    {"cut.vert", "surface.frag"},           {"image.vert", "image.frag"},
+    {"heights.vert", "surface.frag"},       {"plane.vert", "plane.frag"},
+    {"markers.vert", "markers.frag"}};
 
 template <class Handle>
 void name_handle(const VulkanContext& context, Handle handle, const std::string& name) {
@@ -38,12 +39,14 @@ struct Constants {
     std::int32_t samples = 1;
     vk::Bool32 shadowed = 0;
     vk::Bool32 guarded = 0;
+    vk::Bool32 sliced = 0;
 };
-constexpr std::array<vk::SpecializationMapEntry, 4> constant_entries = {
+constexpr std::array<vk::SpecializationMapEntry, 5> constant_entries = {
     vk::SpecializationMapEntry(0, offsetof(Constants, wide), 4),
     vk::SpecializationMapEntry(1, offsetof(Constants, samples), 4),
     vk::SpecializationMapEntry(2, offsetof(Constants, shadowed), 4),
-    vk::SpecializationMapEntry(3, offsetof(Constants, guarded), 4)};
+    vk::SpecializationMapEntry(3, offsetof(Constants, guarded), 4),
+    vk::SpecializationMapEntry(4, offsetof(Constants, sliced), 4)};
 
 // The same for what works on the finished picture (include/picture.glsl).
 struct PictureSpecial {
@@ -216,7 +219,8 @@ vk::raii::Pipeline Pipelines::make_draw(const PipelineKey& key) {
                                     : std::string(":") + pass_names[static_cast<int>(key.pass)];
     const auto vertex = module_of(shaders.vertex + variant);
     const auto fragment = module_of(shaders.fragment + variant);
-    const Constants constants{key.wide, key.samples, key.shadowed, context_.facts().software};
+    const Constants constants{key.wide, key.samples, key.shadowed, context_.facts().software,
+                              key.sliced};
     const vk::SpecializationInfo special(static_cast<std::uint32_t>(constant_entries.size()),
                                          constant_entries.data(), sizeof constants, &constants);
     const std::array stages = {
@@ -273,7 +277,7 @@ vk::raii::Pipeline Pipelines::make_draw(const PipelineKey& key) {
 vk::Pipeline Pipelines::compute(const std::string& shader, bool wide) {
     auto found = computes_.find({shader, wide});
     if (found != computes_.end()) return *found->second;
-    const Constants constants{wide, 1, false, context_.facts().software};
+    const Constants constants{wide, 1, false, context_.facts().software, false};
     const vk::SpecializationInfo special(static_cast<std::uint32_t>(constant_entries.size()),
                                          constant_entries.data(), sizeof constants, &constants);
     return *computes_.emplace(std::pair(shader, wide), make_compute(shader, *layout_, special))

@@ -33,6 +33,7 @@ struct PipelineKey {
     bool blended = false;     // over what is there, by alpha
     bool depth_only = false;  // writes no colour
     bool shadowed = false;    // looks at the shadow map
+    bool sliced = false;      // a plane hides what is before it
     bool strict = false;      // only what is nearer than what is there, not as near
     auto operator<=>(const PipelineKey&) const = default;
 };

@@ -36,7 +36,7 @@ void Renderer::State::record_item(const vk::raii::CommandBuffer& commands, Frame
         vk::PipelineBindPoint::eGraphics,
         pipelines.draw({item.shape, how.pass, how.samples, wide, how.blended, how.depth_only,
                         list.shadows && how.pass == Pass::colour && item.shape != Shape::background,
-                        how.strict}));
+                        list.sliced && item.shape != Shape::background, how.strict}));
     bind(commands, vk::PipelineBindPoint::eGraphics, memory, item.drawable, item.from_host);
     commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, item.constants);
     commands.setDepthWriteEnable(how.pass != Pass::mask && item.writes_depth);

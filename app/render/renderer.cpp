@@ -143,6 +143,7 @@ void Renderer::State::finish(FrameMemory& memory) {
     context.wait(memory.value);
     const auto& found = *memory.settled.as<SettledBlock>();
     colour_range = {found.colour_range[0], found.colour_range[1]};
+    measured_range = {found.shadow_texel[2], found.shadow_texel[3]};
     longest = {memory.arrows, static_cast<double>(found.colour_range[2])};
     if (memory.timed) {
         const auto [result, times] = memory.timestamps.getResults<std::uint64_t>(
@@ -296,6 +297,10 @@ Image Renderer::picture(const View& view) {
 Pick Renderer::pick(int x, int y) { return state_->pick(x, y); }
 std::array<double, 2> Renderer::colour_range() const { return state_->colour_range; }
 Renderer::Longest Renderer::longest_arrow() const { return state_->longest; }
+std::optional<std::array<double, 2>> Renderer::numbers_of(int drawable, const Element& element) {
+    return state_->numbers_of(drawable, element);
+}
+
 std::optional<Bounds> Renderer::bounds_of(const std::vector<int>& drawables, const Element& part) {
     return state_->bounds_of({drawables}, part).front();
 }

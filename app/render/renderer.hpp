@@ -61,6 +61,10 @@ public:
     std::optional<Bounds> bounds_of(const std::vector<int>& drawables, const Element& part = {});
     // A box around each of these drawables, in one go.
     std::vector<std::optional<Bounds>> bounds_of_each(const std::vector<int>& drawables);
+    // The least and the largest number by which that element was coloured in the last draw: of an
+    // element of a surface that has its colours at its corners, those of the corners; else both are
+    // the same. None where it has the drawable's own colour. Waits for the device.
+    std::optional<std::array<double, 2>> numbers_of(int drawable, const Element& element);
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
     // Seconds this thread took to work out and record the last draw.

@@ -47,6 +47,7 @@ struct Renderer::State {
     Image read_image();
     Pick pick(int x, int y);
     // A box around each group of drawables.
+    std::optional<std::array<double, 2>> numbers_of(int drawable, const Element& element);
     std::vector<std::optional<Bounds>> bounds_of(const std::vector<std::vector<int>>& groups,
                                                  const Element& part);
 
@@ -102,7 +103,7 @@ struct Renderer::State {
     std::shared_ptr<PickMemory> picking;
     Buffer readback;
 
-    std::array<double, 2> colour_range{0, 1};
+    std::array<double, 2> colour_range{0, 1}, measured_range{0, 1};
     Longest longest;
     Buffer boxes;  // what bounds_of() reads back
     double device_seconds = 0, record_seconds = 0;

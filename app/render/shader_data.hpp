@@ -17,12 +17,12 @@ struct SceneBlock {
     Float4 to_light{}, light_right{}, light_up{}, world_up{};
     Float4 background_top{}, background_bottom{};
     Float4 known_low{}, known_high{};
-    Float4 size{}, range{}, focus{};
+    Float4 size{}, range{}, focus{}, slice{};
     std::array<std::uint32_t, 4> flags{};
 };
-static_assert(sizeof(SceneBlock) == 64 + 16 * 16);
+static_assert(sizeof(SceneBlock) == 64 + 17 * 16);
 
-enum RangeFlag : std::uint32_t { range_given = 1, range_symmetric = 2 };
+enum RangeFlag : std::uint32_t { range_given = 1, range_symmetric = 2, range_log = 4 };
 
 // The push constants `Draw`.
 struct DrawConstants {
@@ -51,19 +51,23 @@ enum DrawFlag : std::uint32_t {
     pixel_radius = 32,
     arrow_log = 64,
     edges_shown = 128,
-    is_grid = 256
+    is_grid = 256,
+    uncut = 512,
+    closed = 1024,
+    has_order = 2048
 };
 
 // The buffer `Measured`, for the device alone.
 constexpr std::size_t measured_bytes = 48;
 
-// The block `Settled`, from which the host reads colour_range.
+// The block `Settled`, from which the host reads colour_range, and what was measured for it in
+// the last two numbers of shadow_texel.
 struct SettledBlock {
     Float16 light{};
     Float4 colour_range{}, shadow_texel{};
 };
 static_assert(sizeof(SettledBlock) == 64 + 32);
 
-constexpr int colour_steps = 256, colour_maps = 4;
+constexpr int colour_steps = 256;
 
 }  // namespace hindcast::render

@@ -57,6 +57,13 @@ struct Reset {};  // time 0, parameters of the document; the iterations so far a
 struct Optimise {
     enum class What : std::uint8_t { start, pause, one, stop } what = What::start;
 };
+// An optimisation without end: what has done its iterations goes on, and what has come to a minimum, or
+// finds no way down, waits for an edit (Snapshot::live_waits) and starts anew from there. A loss that is
+// not finite ends it as ever.
+struct Live {
+    bool on = true;
+    double rate = 0;  // most iterations per second; 0: no limit
+};
 struct ShowIteration {
     std::optional<std::int64_t> iteration;  // none: always the newest
 };
@@ -71,10 +78,29 @@ struct Branch {
     std::uint64_t number = 0;
 };
 // Answers with the document that has the shown iteration's parameters. An error for an iteration of
-// an older scene. `newest`: the current parameters instead of those shown.
+// an older scene. `newest`: the current parameters instead of those shown; `iteration`: that one's.
 struct Accept {
     std::uint64_t number = 0;
     bool newest = false;
+    std::optional<std::int64_t> iteration = {};
+};
+// Answers in Snapshot::kept_values with these parameters (the flat vector of the scene of this build,
+// Snapshot::build) as a checkpoint writes them (engine/sim/scene/checkpoint.hpp). An error for those
+// of an older scene.
+struct KeepValues {
+    std::uint64_t number = 0;
+    std::shared_ptr<const std::vector<double>> parameters;
+    std::int64_t build = 0;
+    std::filesystem::path folder;  // for large arrays; empty: all is written in line
+    std::string stem;              // of their files' names
+};
+// Answers as Accept does, with the document that has these values: an object of numbers by paths, as
+// a checkpoint has it.
+struct UseValues {
+    std::uint64_t number = 0;
+    std::string name;  // of the undo step
+    std::shared_ptr<const document::Node> values;
+    bool any_number = false;  // also those that are no parameters, and one number for several
 };
 struct Revert {};  // back to the parameters of the document
 
@@ -128,9 +154,9 @@ struct LaunchText {
     bool operator==(const LaunchText&) const = default;
 };
 
-using Command =
-    std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
-                 ShowIteration, Ghost, Branch, Accept, Revert, FrameContents, Grab, PullTo, Release,
-                 CheckGradient, Scan, CancelScan, WatchGradients, Profile, LaunchText>;
+using Command = std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
+                             Live, ShowIteration, Ghost, Branch, Accept, KeepValues, UseValues,
+                             Revert, FrameContents, Grab, PullTo, Release, CheckGradient, Scan,
+                             CancelScan, WatchGradients, Profile, LaunchText>;
 
 }  // namespace hindcast::session

@@ -107,6 +107,15 @@ struct ShownField {
     bool length = false;  // the length of a vector, which has no sign
 };
 
+// The least and the largest number that colours show in the frames of a run.
+struct ColourRange {
+    std::string colour;                          // FrameContents::colour
+    std::optional<std::array<double, 2>> range;  // none: nothing has a number
+    bool complete = false;                       // false: so far, the run or its measuring goes on
+
+    bool operator==(const ColourRange&) const = default;
+};
+
 struct CheckRow {
     std::string name;
     double gradient = 0, difference = 0, error = 0;  // error: relative, as in `hindcast check`
@@ -139,6 +148,12 @@ struct Landscape {
     int count = 0;
     std::vector<double> losses;  // row by row; NaN: not computed yet
     bool done = false;
+};
+
+// The answer to a KeepValues.
+struct KeptValues {
+    std::uint64_t number = 0;
+    document::Node values;
 };
 
 struct Snapshot {
@@ -181,6 +196,8 @@ struct Snapshot {
 
     // ---- optimisation ----
     std::string optimiser;  // "adam, rate 0.05"; empty: the scene has no parameters
+    Live live{.on = false};
+    bool live_waits = false;  // for an edit: it has ended, and would go on
     std::int64_t iterations_planned = 0;
     std::int64_t shown_iteration = -1, ghost_iteration = -1, best_iteration = -1;
     std::string ghost_problem;  // why the ghost cannot be drawn; empty: it can
@@ -206,6 +223,7 @@ struct Snapshot {
 
     // ---- what can be looked at ----
     std::vector<ShownField> colours, arrows;
+    std::optional<ColourRange> colour_range;  // of the trajectory shown; none: nothing yet
     std::map<std::string, std::vector<double>> series;  // per kept frame: "kinetic energy", ...
 
     // With FrameContents::trails: the trails of some of the points from the start to the step
@@ -232,7 +250,9 @@ struct Snapshot {
     std::int64_t older_simulation_bytes = 0;
     std::shared_ptr<const std::vector<LogLine>> log;
 
-    // The document that answers a command (Accept, Branch), and that command's number.
+    std::shared_ptr<const KeptValues> kept_values;  // the last answer
+
+    // The document that answers a command (Accept, UseValues, Branch), and that command's number.
     std::shared_ptr<const document::Document> answer;
     std::uint64_t answer_to = 0;
     std::string answer_name;  // of the undo step: "Accept iteration 12"

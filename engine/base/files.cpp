@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -151,6 +152,15 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
     // The new name reaches the disk with the folder. The file is complete either way.
     const FileHandle directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (directory.get() >= 0) ::fsync(directory.get());
+}
+
+int open_unnamed_file(const fs::path& folder) {
+    int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+    std::string name = (folder / "hindcast-unnamed-XXXXXX").string();
+    file = mkostemp(name.data(), O_CLOEXEC);
+    if (file >= 0) unlink(name.c_str());
+    return file;
 }
 
 void remove_abandoned_files(const fs::path& folder) noexcept {

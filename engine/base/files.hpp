@@ -21,6 +21,10 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit = 1
 // untouched and nothing is left beside it.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+// A descriptor of a new file in the folder that has no name, so that it is gone with the descriptor;
+// or -1, and errno says why.
+int open_unnamed_file(const std::filesystem::path& folder);
+
 // Removes the new files that write_file_atomically() of processes that are no more left in a
 // folder. What cannot be removed stays.
 void remove_abandoned_files(const std::filesystem::path& folder) noexcept;

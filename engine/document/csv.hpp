@@ -19,6 +19,11 @@
 
 namespace hindcast::document {
 
+// JSON schemas of what names such a file, and one of its columns.
+inline constexpr const char* csv_file_schema =
+    R"({"type":"string","means":"file","files":[".csv"]})";
+inline constexpr const char* csv_column_schema = R"({"type":"string","means":"column"})";
+
 class CsvTable {
 public:
     // Of the file's content; `name` is the file's name in messages.

@@ -45,7 +45,7 @@ struct DrawnField {
     Array values;        // {rows * columns, 1}, one of the state
 };
 
-// The obstacle is where normal . x < offset (normal need not have length 1).
+// The obstacle is where n . x < offset, with n along the normal and of length 1.
 struct DrawnHalfSpace {
     const Quantity* normal = nullptr;
     const Quantity* offset = nullptr;

@@ -42,6 +42,7 @@ const char* name_of(Section section);  // the scene's key
 struct ModuleType {
     Section section = Section::forces;
     std::string type;           // "springs"
+    std::string title;          // in words: "Springs between points"
     std::string documentation;  // with the formula
     std::vector<Field> fields;  // besides type and name (and, for objectives, weight and at)
     std::function<std::unique_ptr<Instance>(std::shared_ptr<Settings>)> make;

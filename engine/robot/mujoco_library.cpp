@@ -23,6 +23,7 @@ namespace {
 
 // MuJoCo's types: opaque, except for the beginning of a message of its log.
 using Spec = struct OpaqueSpec;
+using SpecElement = struct OpaqueElement;
 using Model = struct OpaqueModel;
 using AssetCache = struct OpaqueCache;
 struct FileSystem {  // mjVFS
@@ -127,6 +128,11 @@ struct MujocoLibrary::Functions {
     int (*count_warnings)(const Spec*) = nullptr;
     const char* (*warning_of)(const Spec*, int) = nullptr;
     void (*delete_spec)(Spec*) = nullptr;
+    SpecElement* (*first_element)(const Spec*, int type) = nullptr;
+    SpecElement* (*next_element)(const Spec*, const SpecElement*) = nullptr;
+    int (*number_of)(const SpecElement*) = nullptr;
+    void* (*as_body)(SpecElement*) = nullptr, *(*as_geom)(SpecElement*) = nullptr,
+          *(*as_mesh)(SpecElement*) = nullptr;
     void (*delete_model)(Model*) = nullptr;
     LogHandler (*set_log_handler)(LogHandler) = nullptr;
     AssetCache* (*cache)() = nullptr;
@@ -171,6 +177,12 @@ MujocoLibrary::MujocoLibrary(const std::string& path) {
     find(f.count_warnings, "mjs_numWarnings");
     find(f.warning_of, "mjs_getWarning");
     find(f.delete_spec, "mj_deleteSpec");
+    find(f.first_element, "mjs_firstElement");
+    find(f.next_element, "mjs_nextElement");
+    find(f.number_of, "mjs_getId");
+    find(f.as_body, "mjs_asBody");
+    find(f.as_geom, "mjs_asGeom");
+    find(f.as_mesh, "mjs_asMesh");
     find(f.delete_model, "mj_deleteModel");
     find(f.set_log_handler, "mju_setLogHandler");
     find(f.cache, "mj_getCache");
@@ -248,6 +260,16 @@ CompiledModel MujocoLibrary::compile(const std::string& text, const fs::path& fi
     result.memory = {
         reinterpret_cast<const std::byte*>(model),
         [&mujoco, model, keep = functions_](const std::byte*) { mujoco.delete_model(model); }};
+    const auto as = [](auto call) {
+        return [call](void* element) -> void* { return call(static_cast<SpecElement*>(element)); };
+    };
+    result.masses = mass_sources_of(
+        {owner.spec, [&](int type) -> void* { return mujoco.first_element(owner.spec, type); },
+         [&](void* element) -> void* {
+             return mujoco.next_element(owner.spec, static_cast<SpecElement*>(element));
+         },
+         [&](void* element) { return mujoco.number_of(static_cast<SpecElement*>(element)); },
+         as(mujoco.as_body), as(mujoco.as_geom), as(mujoco.as_mesh)});
     const auto add = [&](std::string warning) {
         if (!warning.empty() &&
             std::ranges::find(result.warnings, warning) == result.warnings.end())

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/robot/mass_sources.hpp"
+
 namespace hindcast::robot {
 
 // What MuJoCo the machine has.
@@ -28,6 +30,7 @@ struct MujocoInfo {
 struct CompiledModel {
     std::shared_ptr<const std::byte> memory;  // begins with mjModel's fields
     std::vector<std::string> warnings;        // as MuJoCo says them, in order
+    MassSources masses;
 };
 
 class MujocoLibrary {

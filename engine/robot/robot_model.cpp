@@ -88,7 +88,8 @@ RobotModel RobotModel::from_text(const std::string& text, const std::filesystem:
     return RobotModel(mujoco_library().compile(with_packages_found(text, file), file));
 }
 
-RobotModel::RobotModel(const CompiledModel& compiled) : warnings_(compiled.warnings) {
+RobotModel::RobotModel(const CompiledModel& compiled)
+    : masses_(compiled.masses), warnings_(compiled.warnings) {
     const std::byte* const memory = compiled.memory.get();
     for (const SizeField& field : size_fields())
         sizes_.emplace(field.name, value_at<std::int64_t>(memory, field.offset));
@@ -126,6 +127,9 @@ RobotModel::RobotModel(const CompiledModel& compiled) : warnings_(compiled.warni
         }
     }
     for (std::size_t i = 0; i < arrays_.size(); ++i) places_.emplace(arrays_[i].name, i);
+    masses_.geoms.resize(static_cast<std::size_t>(size("ngeom")));
+    masses_.body_is_from_geoms.resize(static_cast<std::size_t>(size("nbody")));
+    masses_.meshes.resize(static_cast<std::size_t>(size("nmesh")), MeshInertia::legacy);
     read_options();
 }
 

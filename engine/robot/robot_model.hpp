@@ -119,6 +119,9 @@ public:
     // For messages: "geom 'foot'"; without a name "geom 3 of body 'shin'", "tendon 2".
     std::string describe(ObjectKind kind, int number) const;
 
+    // Where masses come from, of each geom, body and mesh.
+    const MassSources& masses() const { return masses_; }
+
     // What MuJoCo's compiler warned of.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -130,6 +133,7 @@ private:
     std::map<std::string, std::size_t, std::less<>> places_;  // in arrays_, by name
     std::map<ObjectKind, std::vector<std::string>> names_;
     RobotOptions options_;
+    MassSources masses_;
     std::vector<std::string> warnings_;
 };
 

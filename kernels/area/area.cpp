@@ -177,6 +177,7 @@ void register_area(Registry& registry) {
     registry.add(
         {Section::objective,
          "area",
+         "Area of a polygon",
          "The area A of the polygon of a body's points in order (dimension 2), positive if "
          "they go round counter-clockwise: mean over the times of (A - target)^2.",
          {particles::of_field(), particles::points_field(),
@@ -185,6 +186,7 @@ void register_area(Registry& registry) {
     registry.add(
         {Section::objective,
          "volume",
+         "Volume of a surface",
          "The volume V inside a closed surface of triangles: mean over the times of "
          "(V - target)^2.",
          {particles::of_field(),
@@ -192,7 +194,7 @@ void register_area(Registry& registry) {
               .doc("[[a, b, c], ...]: numbers of points of the body, "
                    "counter-clockwise seen from outside")
               .schema(R"({"type":"array","minItems":3,"maxItems":3,)"
-                      R"("items":{"type":"integer","minimum":0}})"),
+                      R"("items":{"type":"integer","minimum":0,"means":"point"}})"),
           number("target").unit("m^3").differentiable().doc("the volume wanted")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Volume>(std::move(s)); }});
 }

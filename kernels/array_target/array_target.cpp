@@ -97,14 +97,18 @@ void register_array_target(Registry& registry) {
     registry.add(
         {Section::objective,
          "array_target",
+         "Numbers of an array",
          "Squared distance of an array's numbers to targets: mean over the times of the "
          "sum of factor (number - target)^2. With target 0 and \"at\": \"all\" the mean "
          "effort of a robot's controls or forces.",
-         {text("array").doc("a published array, as `info --scene` lists them: "
-                            "\"robot.qvel\", \"robot.control\", \"position\""),
+         {text("array")
+              .schema(R"({"type":"string","means":"array"})")
+              .doc("a published array, as `info --scene` lists them: "
+                   "\"robot.qvel\", \"robot.control\", \"position\""),
           list("elements")
               .optional()
-              .schema(R"({"anyOf":[{"type":"integer","minimum":0},{"type":"string"}]})")
+              .schema(
+                  R"({"anyOf":[{"type":"integer","minimum":0,"means":"element"},{"type":"string"}]})")
               .doc("of the array, by number, or by name where they have names (\"hip\", "
                    "\"root:0\"); without it all"),
           values("target")

@@ -114,13 +114,14 @@ void register_joint_target(Registry& registry) {
     registry.add(
         {Section::objective,
          "joint_target",
+         "Joints of a robot",
          "Distance of a robot's joints to positions and velocities: mean over the times of the sum "
          "over joints of position_factor |q - qpos|^2 + velocity_factor |dq/dt - qvel|^2. The "
          "distance of quaternions is the angle of the turn between them.",
          {body("of").doc("the name of the robot"),
           list("joints")
               .optional()
-              .schema(R"({"type":["string","integer"]})")
+              .schema(R"({"type":["string","integer"],"means":"element","of":"jnt_stiffness"})")
               .doc("names or numbers of joints; without it all, in the model's order"),
           values("qpos").optional().differentiable().doc(
               "positions to reach, joint by joint as the model orders the numbers of each: m, rad, "

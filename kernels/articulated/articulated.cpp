@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/document/read.hpp"
+#include "kernels/articulated/derived/geom_inertia.hpp"
 #include "kernels/articulated/derived/pseudo_inertia.hpp"
 #include "kernels/articulated/looks/appearance.hpp"
 #include "kernels/articulated/looks/sliders.hpp"
@@ -76,19 +77,22 @@ public:
         give("body_quat", "body_quat", bodies, turns);
         std::optional<Argument> pseudo;
         for (const char* key : {"body_mass", "body_inertia", "body_ipos", "body_iquat"}) {
-            if (!is_pseudo())
+            if (inertias() == "principal")
                 give(key, key, bodies, own(key));
             else if (settings_->written(key))
-                throw settings_->error(key, "inertias are those of \"body_pseudo_inertia\"")
+                throw settings_
+                    ->error(key, inertias() == "pseudo"
+                                     ? "inertias are those of \"body_pseudo_inertia\""
+                                     : "inertias are those of the geoms")
                     .remedy("remove this key, or \"inertia_numbers\"");
         }
-        if (is_pseudo())
+        only_with("body_pseudo_inertia", "pseudo");
+        only_with("geom_density", "geoms");
+        only_with("geom_mass", "geoms");
+        if (inertias() == "pseudo")
             pseudo =
                 number_of(*settings_, model, "body_pseudo_inertia", bodies, pseudo_inertias(m), m)
                     .argument();
-        else if (settings_->written("body_pseudo_inertia"))
-            throw settings_->error("body_pseudo_inertia", "inertias are principal moments here")
-                .remedy("add \"inertia_numbers\": \"pseudo\", or remove this key");
         for (const char* key : {"jnt_pos", "jnt_axis", "jnt_stiffness"})
             give(key, key, joints, own(key));
         for (const char* key :
@@ -98,7 +102,12 @@ public:
             give(key, key, joints, own(key));
         const std::int64_t geoms = m.size("ngeom");
         const SensorPointer sensed = sensors();
-        if (plan_->contacts > 0 || !tree_->obstacles.empty() || sensed->needs_geoms)
+        if (from_geoms_ != nullptr) {
+            give("geom_density", "geom_density", geoms, from_geoms_->density);
+            give("geom_mass", "geom_mass", geoms, from_geoms_->mass);
+        }
+        if (plan_->contacts > 0 || !tree_->obstacles.empty() || sensed->needs_geoms ||
+            from_geoms_ != nullptr)
             for (const char* key : {"geom_pos", "geom_quat", "geom_size"})
                 give(key, key, geoms, own(key));
         if (plan_->contacts > 0) {
@@ -146,6 +155,7 @@ public:
             for (const double mass : m.reals("body_mass")) has_mass.push_back(mass > 0 ? 1 : 0);
             body_->take_pseudo_inertia(*pseudo, has_mass, own("body_iquat"));
         }
+        if (from_geoms_ != nullptr) body_->take_geom_inertia(from_geoms_, own("body_iquat"));
         if (derives) body_->derive(reference(), !settings_->written("eq_data"));
         if (sensed->rows > 0) body_->sense_with(sensed);
         body_->build();
@@ -178,7 +188,8 @@ private:
                              : static_cast<int>(settings_->integer("max_contacts"));
         try {
             robot_ = std::make_shared<const RobotModel>(RobotModel::load(path));
-            tree_ = tree_of(*robot_, is_pseudo());
+            if (inertias() == "geoms") from_geoms_ = geom_inertias_of(*robot_);
+            tree_ = tree_of(*robot_, inertias() != "principal");
             plan_ = plan_of(*robot_, *tree_, most);
             model.shared<Robots>().by_name[settings_->name()] = {.name = settings_->name(),
                                                                  .model = robot_,
@@ -232,8 +243,16 @@ private:
         }
     }
 
-    // Whether inertias are numbers of which every value is possible.
-    bool is_pseudo() const { return settings_->choice("inertia_numbers") == "pseudo"; }
+    // What says how bodies resist: "principal", "pseudo" or "geoms".
+    std::string inertias() const { return settings_->choice("inertia_numbers"); }
+    // Refuses a key that another choice of them has.
+    void only_with(const char* key, const std::string& choice) const {
+        if (inertias() == choice || !settings_->written(key)) return;
+        throw settings_
+            ->error(key, inertias() == "principal" ? "inertias are principal moments here"
+                                                   : "inertias are not those of this key")
+            .remedy("write \"inertia_numbers\": \"" + choice + "\", or remove this key");
+    }
 
     SensorPointer sensors() const {
         std::vector<std::string> names;
@@ -275,6 +294,7 @@ private:
     std::shared_ptr<const RobotModel> robot_;
     TreePointer tree_;
     PlanPointer plan_;
+    GeomInertiasPointer from_geoms_;  // with "inertia_numbers": "geoms"
     std::optional<int> keyframe_;
     std::vector<double> pose_;
     model::Range range_;
@@ -288,7 +308,9 @@ private:
 void register_articulated(Registry& registry) {
     using namespace model;
     std::vector<Field> fields = {
-        text("model").doc("the file, MJCF or URDF, beside the scene or below"),
+        text("model")
+            .schema(R"({"type":"string","means":"file","files":[".xml",".urdf",".mjcf"]})")
+            .doc("the file, MJCF or URDF, beside the scene or below"),
         text("keyframe")
             .optional()
             .doc("of the model: where qpos, qvel, act, ctrl and mocap bodies start; without it "
@@ -302,18 +324,23 @@ void register_articulated(Registry& registry) {
             .doc("contacts at once that there is room for; without it 64. More of them "
                  "are an error"));
     fields.push_back(
-        choice("inertia_numbers", {"principal", "pseudo"})
+        choice("inertia_numbers", {"principal", "pseudo", "geoms"})
             .fallback("\"principal\"")
-            .doc("what says how bodies resist: body_mass, body_ipos, body_inertia and body_iquat, "
-                 "or "
-                 "body_pseudo_inertia, of which every value is possible, for identification"));
+            .doc("what says how bodies resist: body_mass, body_ipos, body_inertia and body_iquat; "
+                 "body_pseudo_inertia, of which every value is possible, for identification; or "
+                 "the geoms of each body that the model gives no inertia of its own, by "
+                 "geom_density or geom_mass and their places and sizes, for the design of "
+                 "shapes"));
     fields.push_back(
         list("sensors")
             .optional()
             .schema(R"({"type":"string"})")
             .doc("names of sensors of the model, whose numbers NAME.sensordata holds in this "
                  "order: of the "
-                 "state at the begin of each step and its accelerations, without noise"));
+                 "state at the begin of each step and its accelerations, without noise. All of "
+                 "MuJoCo's types but tactile, user and plugins: also distance, normal, fromto, "
+                 "camprojection, lists of contacts, rangefinders that see meshes and height "
+                 "fields; what of a type is not simulated is refused by name"));
     fields.push_back(boolean("derived").optional().doc(
         "whether inverse weights, and where and how equalities hold their second body, follow "
         "from the other numbers, as in MuJoCo's mj_setConst: then dof_invweight0, "
@@ -321,7 +348,7 @@ void register_articulated(Registry& registry) {
         "without it true"));
     for (Field& number : articulated::number_fields()) fields.push_back(std::move(number));
     registry.add(
-        {Section::bodies, "articulated",
+        {Section::bodies, "articulated", "Robot",
          "A robot in reduced coordinates: the bodies, joints, tendons and actuators of a model in "
          "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
          "model's: Euler (implicit in the joints' damping), implicitfast, discrete or RK4. Its "

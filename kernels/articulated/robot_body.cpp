@@ -242,11 +242,27 @@ std::vector<Launch> RobotBody::collide(const Stage& stage) const {
     if (plan_->contacts == 0) return all;
     all.push_back(launch(geom_places(), stage, "places of geoms", {},
                          static_cast<std::int64_t>(plan_->geom_bodies.size())));
-    for (const CollisionGroup& group : collisions.groups) {
+    for (const Launch& l : meet(collisions.pairs, collisions.groups, stage)) all.push_back(l);
+    const std::string most = std::to_string(plan_->contacts);
+    all.push_back(launch(gather(collisions.slots, plan_->contacts,
+                                "the robot '" + name_ + "' has more than " + most +
+                                    " contacts at once; allow more of them with "
+                                    "\"max_contacts\" of this body"),
+                         stage, "list of contacts"));
+    all.push_back(launch(count_rows(plan_), stage, "count of rows"));
+    all.push_back(launch(contact_rows(tree_, plan_), stage, "rows of contacts"));
+    return all;
+}
+
+std::vector<Launch> RobotBody::meet(const std::vector<CollisionPair>& list,
+                                    const std::vector<CollisionGroup>& groups,
+                                    const Stage& stage) const {
+    std::vector<Launch> all;
+    for (const CollisionGroup& group : groups) {
         std::vector<std::int64_t> geoms, first;
         std::vector<double> reach;
         for (const int k : group.pairs) {
-            const CollisionPair& pair = collisions.pairs[at(k)];
+            const CollisionPair& pair = list[at(k)];
             geoms.insert(geoms.end(), {pair.geom1, pair.geom2});
             first.push_back(pair.first_slot);
             reach.push_back(pair.margin + pair.gap);
@@ -257,22 +273,15 @@ std::vector<Launch> RobotBody::collide(const Stage& stage) const {
                                                   {"pair_reach", array_of(reach, 1)}};
         const std::string of = std::string(robot::name_of(group.first)) + " and " +
                                std::string(robot::name_of(group.second));
-        if (is_searched(group.first, group.second)) {
+        if (group.searched) {
             all.push_back(launch(search(group.first, group.second, group.slots), stage,
                                  "search for contacts of " + of, pairs, count));
             all.back().differentiate_only({});
         }
-        all.push_back(launch(narrow_phase(group.first, group.second, group.slots), stage,
+        const auto kernel = group.searched ? convex_contacts : narrow_phase;
+        all.push_back(launch(kernel(group.first, group.second, group.slots), stage,
                              "contacts of " + of, pairs, count));
     }
-    const std::string most = std::to_string(plan_->contacts);
-    all.push_back(launch(gather(collisions.slots, plan_->contacts,
-                                "the robot '" + name_ + "' has more than " + most +
-                                    " contacts at once; allow more of them with "
-                                    "\"max_contacts\" of this body"),
-                         stage, "list of contacts"));
-    all.push_back(launch(count_rows(plan_), stage, "count of rows"));
-    all.push_back(launch(contact_rows(tree_, plan_), stage, "rows of contacts"));
     return all;
 }
 
@@ -301,6 +310,18 @@ void RobotBody::make_constants() {
         }
         reals("tendon_length0", lengths);
     }
+    const bool apart = sensors_ != nullptr && !sensors_->distances.pairs.empty();
+    if (plan_->contacts > 0 || apart) {
+        integers("geom_body", apart ? sensors_->distances.geom_bodies : plan_->geom_bodies);
+        for (const robot::ModelArray& hull :
+             apart ? sensors_->distances.hulls : plan_->collisions.hulls) {
+            const int columns = static_cast<int>(hull.columns);
+            if (const auto* const values = std::get_if<std::vector<std::int32_t>>(&hull.values))
+                integers(hull.name.c_str(), {values->begin(), values->end()}, columns);
+            else
+                reals(hull.name.c_str(), std::get<std::vector<double>>(hull.values), columns);
+        }
+    }
     if (plan_->contacts == 0) {
         if (plan_->tree_rows > 0) integers("row_count", {plan_->tree_rows});
         return;
@@ -318,16 +339,8 @@ void RobotBody::make_constants() {
     integers("dof_root", roots);
     integers("slot_pair", slot_pairs);
     integers("pair_numbers", pair_numbers(*plan_), 7);
-    integers("geom_body", plan_->geom_bodies);
     reals("pair_margin", margins);
     reals("slot_margin", slot_margins);
-    for (const robot::ModelArray& hull : plan_->collisions.hulls) {
-        const int columns = static_cast<int>(hull.columns);
-        if (const auto* const values = std::get_if<std::vector<std::int32_t>>(&hull.values))
-            integers(hull.name.c_str(), {values->begin(), values->end()}, columns);
-        else
-            reals(hull.name.c_str(), std::get<std::vector<double>>(hull.values), columns);
-    }
 }
 
 // 1 where a degree of freedom moves a body: bodies x dofs.
@@ -400,6 +413,37 @@ void RobotBody::sense_with(SensorPointer sensors) {
     model::name_elements(model_, path, std::move(names));
 }
 
+std::vector<Launch> RobotBody::find_distances(const Stage& stage,
+                                              std::vector<NamedArgument>& found) const {
+    const Distances& distances = sensors_->distances;
+    if (distances.pairs.empty()) return {};
+    std::vector<Launch> all;
+    Stage apart = stage;
+    const auto make = [&](const char* name, std::int64_t rows, int columns) {
+        apart[name] = Array(model_.real(), {rows, columns});
+    };
+    if (plan_->contacts == 0) {
+        const auto geoms = static_cast<std::int64_t>(distances.geom_bodies.size());
+        make("geom_xpos", geoms, 3);
+        make("geom_xmat", geoms, 9);
+        all.push_back(launch(geom_places(), apart, "places of geoms for sensors", {}, geoms));
+    }
+    make("slot_dist", distances.slots, 1);
+    make("slot_pos", distances.slots, 3);
+    make("slot_frame", distances.slots, 9);
+    if (distances.searches()) {
+        make("slot_normal", distances.slots, 3);
+        make("slot_one", distances.slots, 9);
+        make("slot_two", distances.slots, 9);
+    }
+    for (const Launch& l : meet(distances.pairs, distances.groups, apart)) all.push_back(l);
+    found.insert(found.end(), {{"apart_dist", apart.at("slot_dist")},
+                               {"apart_pos", apart.at("slot_pos")},
+                               {"apart_frame", apart.at("slot_frame")},
+                               {"apart_sign", array_of(distances.signs, 1)}});
+    return all;
+}
+
 std::vector<Launch> RobotBody::sense() {
     std::vector<Launch> all;
     if (sensors_ == nullptr || sensors_->rows == 0) return all;
@@ -427,6 +471,14 @@ std::vector<Launch> RobotBody::sense() {
         all.push_back(
             launch(contact_wrenches(plan_), sensed, "forces of contacts", {}, plan_->contacts));
     }
+    for (const Launch& l : find_distances(sensed, more)) all.push_back(l);
+    if (!sensors_->sides.empty()) more.emplace_back("volume_side", array_of(sensors_->sides, 4));
+    if (const Triangles& triangles = sensors_->triangles; !triangles.corners.empty()) {
+        more.emplace_back("ray_triangle", model_.index_array(triangles.corners, 3));
+        more.emplace_back("ray_vertex", array_of(triangles.vertices, 3));
+    }
+    if (!sensors_->pair_order.empty())
+        more.emplace_back("pair_order", model_.index_array(sensors_->pair_order, 3));
     if (!sensors_->load_bodies.empty())
         more.emplace_back("sensor_carries", carried_bodies(sensors_->load_bodies));
     all.push_back(

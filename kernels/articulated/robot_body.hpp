@@ -12,6 +12,7 @@
 #include "engine/model/model.hpp"
 #include "kernels/articulated/constraints/constraint_plan.hpp"
 #include "kernels/articulated/derived/derived_constants.hpp"
+#include "kernels/articulated/derived/geom_inertia.hpp"
 #include "kernels/articulated/dynamics/step.hpp"
 #include "kernels/articulated/sensors/sensors.hpp"
 
@@ -32,6 +33,8 @@ public:
     // derive(). `iquat`: the axes that sensors mean by a body's inertial frame.
     void take_pseudo_inertia(const Argument& numbers, const std::vector<std::int64_t>& has_mass,
                              const std::vector<double>& iquat);
+    // Takes them from the geoms (derived/geom_inertia.hpp), before derive().
+    void take_geom_inertia(const GeomInertiasPointer& inertias, const std::vector<double>& iquat);
     // Derives inverse weights that constraints need and that are not given, and, if `equalities`, what of
     // "eq_data" follows from the others. Adds this to the prologue.
     void derive(const ReferencePose& pose, bool equalities);
@@ -50,6 +53,7 @@ public:
 private:
     // A state and what follows from it; a Runge-Kutta method has one for each stage.
     using Stage = std::map<std::string, Array, std::less<>>;
+    void add_inertias(const std::vector<double>& iquat);
     Stage make_stage(bool published);
     Launch launch(const lang::KernelDef& kernel, const Stage& stage, const std::string& what,
                   const std::vector<NamedArgument>& more = {}, std::int64_t items = 1) const;
@@ -59,11 +63,16 @@ private:
     std::vector<Launch> accelerate(const Stage& stage) const;
     std::vector<Launch> constrain(const Stage& stage) const;
     std::vector<Launch> collide(const Stage& stage) const;
+    // Where the geoms of these pairs meet.
+    std::vector<Launch> meet(const std::vector<CollisionPair>& list,
+                             const std::vector<CollisionGroup>& groups, const Stage& stage) const;
     void make_constants();
     Array moving_dofs() const;
     Array carried_bodies(const std::vector<int>& list) const;
     Launch follow() const;
     std::vector<Launch> sense();
+    // Distances that sensors tell of; adds to `found` what the kernel of sensors reads of them.
+    std::vector<Launch> find_distances(const Stage& stage, std::vector<NamedArgument>& found) const;
     void step();
     void publish_energies();
     void publish_all_shown();

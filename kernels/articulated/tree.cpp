@@ -196,10 +196,8 @@ private:
             const bool of_ball = (a.acts_on == TransmissionType::joint ||
                                   a.acts_on == TransmissionType::jointinparent) &&
                                  t_.joints[at(a.target)].type == JointType::ball;
-            a.may_wrap =
-                (of_ball || a.reference_site >= 0) && a.gain == GainType::fixed &&
-                a.bias == BiasType::affine &&
-                (a.dynamics == DynamicsType::none || a.dynamics == DynamicsType::integrator);
+            a.may_wrap = (of_ball || a.reference_site >= 0) && a.gain == GainType::fixed &&
+                         a.bias == BiasType::affine;
             t_.actuators.push_back(std::move(a));
         }
     }

@@ -113,6 +113,7 @@ void register_center_of_mass(Registry& registry) {
     registry.add(
         {Section::objective,
          "center_of_mass",
+         "Place of the centre of mass",
          "Squared distance of the centre of mass to a target: mean over the times of "
          "|sum m_i x_i / sum m_i - target|^2.",
          {particles::of_field(), particles::points_field(),

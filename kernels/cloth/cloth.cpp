@@ -260,9 +260,32 @@ void register_cloth(Registry& registry) {
                 "are halved; or {\"points\": [[x, y, z], ...], \"triangles\": [[a, b, c], ...]}, "
                 "or {\"file\": \"shirt.obj\", \"scale\": 1e-3}: .obj, .ply, .stl, .gltf, .msh and "
                 "others; with \"warp\": the direction of the warp, by default along x")
-            .schema(R"({"oneOf":[{"type":"object","required":["grid"]},)"
-                    R"({"type":"object","required":["points","triangles"]},)"
-                    R"({"type":"object","required":["file"]}]})"),
+            .schema(R"({"oneOf":[{"title":"grid","type":"object","required":["grid"],)"
+                    R"("additionalProperties":false,"properties":{"grid":{"type":"object",)"
+                    R"("required":["origin","warp","weft","cells"],"additionalProperties":false,)"
+                    R"("properties":{"origin":{"description":"its first corner","unit":"m",)"
+                    R"("$ref":"#/$defs/place"},)"
+                    R"("warp":{"description":"its side along the warp","unit":"m",)"
+                    R"("$ref":"#/$defs/place"},)"
+                    R"("weft":{"description":"its side along the weft","unit":"m",)"
+                    R"("$ref":"#/$defs/place"},)"
+                    R"("cells":{"type":"array","items":{"type":"integer","minimum":1,)"
+                    R"("maximum":10000},"minItems":2,"maxItems":2,"means":"cells"},)"
+                    R"("pattern":{"description":"how cells are halved",)"
+                    R"("enum":["alternating","diagonal"],"default":"alternating"}}}}},)"
+                    R"({"title":"written","type":"object","required":["points","triangles"],)"
+                    R"("additionalProperties":false,"properties":{)"
+                    R"("points":{"minItems":3,"unit":"m","$ref":"#/$defs/places"},)"
+                    R"("triangles":{"minItems":1,"$ref":"#/$defs/triangles"},)"
+                    R"("warp":{"description":"direction of the warp","$ref":"#/$defs/place"}}},)"
+                    R"({"title":"file","type":"object","required":["file"],)"
+                    R"("additionalProperties":false,"properties":{)"
+                    R"("file":{"type":"string","means":"file",)"
+                    R"("files":[".obj",".ply",".stl",".gltf",".glb",".msh",".vtk",".vtu"]},)"
+                    R"("scale":{"description":"factor on the file's lengths","default":1,)"
+                    R"("$ref":"#/$defs/positive"},)"
+                    R"("warp":{"description":"direction of the warp",)"
+                    R"("$ref":"#/$defs/place"}}}]})"),
         values("area_density")
             .unit("kg/m^2")
             .positive()
@@ -310,7 +333,7 @@ void register_cloth(Registry& registry) {
     for (auto& more : {particles::element_body_fields(), particles::rayleigh_fields()})
         fields.insert(fields.end(), more.begin(), more.end());
     registry.add(
-        {Section::bodies, "cloth",
+        {Section::bodies, "cloth", "Cloth",
          "A sheet of triangles in space. With E the Green strain in the axes warp and weft, "
          "W = 1/2 (k_u E_uu^2 + k_v E_vv^2 + 2 nu k_v E_uu E_vv) / (1 - nu^2 k_v/k_u) + 2 g "
          "E_uv^2 per area at rest; each inner edge of length l between triangles of areas A "

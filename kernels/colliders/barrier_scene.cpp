@@ -304,7 +304,7 @@ private:
 
 void register_obstacles(Registry& registry) {
     using namespace model;
-    const auto add = [&](Solid solid, const char* type, const std::string& doc,
+    const auto add = [&](Solid solid, const char* type, const char* title, const std::string& doc,
                          std::vector<Field> fields) {
         fields.push_back(
             particles::of_field().optional().doc("the body; without it, all points of the scene"));
@@ -328,7 +328,7 @@ void register_obstacles(Registry& registry) {
             if (f.key == "stiffness") f.fallback_json.clear();  // required
             fields.push_back(std::move(f));
         }
-        registry.add({Section::colliders, type, doc, std::move(fields),
+        registry.add({Section::colliders, type, title, doc, std::move(fields),
                       [solid](std::shared_ptr<Settings> s) {
                           return std::make_unique<ObstacleOf>(solid, std::move(s));
                       },
@@ -337,16 +337,16 @@ void register_obstacles(Registry& registry) {
     const auto end = [](const char* key, const char* which) {
         return vector(key).unit("m").differentiable().doc(std::string(which) + " of its axis");
     };
-    add(Solid::capsule, "capsule",
+    add(Solid::capsule, "capsule", "Capsule",
         "A capsule: points stay farther than the radius from the line between two places. It turns "
         "about the middle.",
         {end("start", "one end"), end("end", "the other end"),
          number("radius").unit("m").positive().differentiable().doc("around the axis")});
-    add(Solid::cylinder, "cylinder",
+    add(Solid::cylinder, "cylinder", "Cylinder",
         "A cylinder with flat ends, in space. It turns about the middle of its axis.",
         {end("start", "one end"), end("end", "the other end"),
          number("radius").unit("m").positive().differentiable().doc("around the axis")});
-    add(Solid::box, "box", "A box; in the plane, a rectangle. It turns about its centre.",
+    add(Solid::box, "box", "Box", "A box; in the plane, a rectangle. It turns about its centre.",
         {vector("center").unit("m").differentiable().doc("of the box"),
          vector("half_extents")
              .unit("m")
@@ -358,7 +358,7 @@ void register_obstacles(Registry& registry) {
              .differentiable()
              .doc("how it is turned about its centre: in the plane an angle in rad, in space a "
                   "quaternion [w, x, y, z]; default: its axes are those of the scene")});
-    add(Solid::distance_field, "distance_field",
+    add(Solid::distance_field, "distance_field", "Solid by its distances",
         "A solid by its distance at the nodes of a grid, negative inside, in between a cubic "
         "B-spline with these coefficients: twice continuously differentiable; exact where the "
         "distance is linear, elsewhere it is f + spacing^2/6 (Laplacian of f), so that a ball of "

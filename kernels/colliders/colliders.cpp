@@ -418,7 +418,7 @@ void register_colliders(Registry& registry) {
     impact::publish_kernels(registry);
     barrier::publish_kernels(registry);
     registry.add(
-        {Section::colliders, "plane",
+        {Section::colliders, "plane", "Plane",
          "A half-space: points stay where normal.x >= offset (the normal is made a unit "
          "vector). Impact, at the time in the step where phi = normal.x - offset = 0: v_n <- "
          "-restitution v_n, |v_t| reduced by at most friction (1 + restitution) |v_n|, with the "
@@ -441,7 +441,7 @@ void register_colliders(Registry& registry) {
              return std::make_unique<Collider>(Surface::plane, std::move(s));
          },
          true});
-    registry.add({Section::colliders, "sphere",
+    registry.add({Section::colliders, "sphere", "Sphere",
                   "A ball: points stay where phi = |x - center| - radius >= 0. Responses as of a "
                   "plane.",
                   with_response({vector("center").unit("m").differentiable().doc("of the ball"),

@@ -49,6 +49,7 @@ void register_particle_contact(Registry& registry) {
     registry.add(
         {Section::colliders,
          "particle_contact",
+         "Balls that meet each other",
          "Particles that have a radius meet each other as balls that do not spin, at the time in "
          "the step where they touch. With the velocity r of one relative to the other and the line "
          "n of their centres: r_n <- -restitution r_n, |r_t| reduced by at most friction (1 + "

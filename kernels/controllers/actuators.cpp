@@ -31,7 +31,7 @@ model::Field of_field() { return model::body("of").doc("the name of the robot");
 model::Field actuators_field() {
     return model::list("actuators")
         .optional()
-        .schema(R"({"type":["string","integer"]})")
+        .schema(R"({"type":["string","integer"],"means":"element","of":"ctrl"})")
         .doc("names or numbers of actuators; without it all, in the model's order");
 }
 

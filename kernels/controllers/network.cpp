@@ -235,11 +235,12 @@ void register_network(Registry& registry) {
     registry.add(
         {Section::controllers,
          "network",
+         "Neural network for a robot",
          "Adds to the controls of actuators what a dense neural network makes of what it observes: "
          "offset + scale y, where each layer is f(W x + b).",
          {of_field(), actuators_field(),
           list("observe")
-              .schema(R"({"type":"string"})")
+              .schema(R"({"type":"string","means":"array"})")
               .doc(
                   "what the network is given, in this order: arrays of the robot (qpos, qvel, act, "
                   "xipos ...) or of the scene (position ...) by name, as they are at the begin of "

@@ -83,6 +83,7 @@ void register_pd(Registry& registry) {
     registry.add(
         {Section::controllers,
          "pd",
+         "Springs and dampers of a robot's joints",
          "Adds to the control of each actuator that acts on a hinge or a slide what draws its "
          "joint to a target: stiffness (target - q) + damping (d target / dt - dq/dt). The target "
          "rests, or follows a course over time.",

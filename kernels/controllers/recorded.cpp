@@ -116,14 +116,20 @@ void register_recorded(Registry& registry) {
     registry.add(
         {Section::controllers,
          "recorded",
+         "Recorded control of a robot",
          "Adds columns of a CSV file with time stamps to the controls of actuators: scale r(t - "
          "delay), as it is in the middle of each step. Before the first row and after the last one "
          "they are held.",
          {of_field(), actuators_field(),
-          text("file").doc("the CSV file, beside the scene or below: a line of names, then rows"),
-          text("time").fallback("\"time\"").doc("the column of times, in s"),
+          text("file")
+              .schema(document::csv_file_schema)
+              .doc("the CSV file, beside the scene or below: a line of names, then rows"),
+          text("time")
+              .fallback("\"time\"")
+              .schema(document::csv_column_schema)
+              .doc("the column of times, in s"),
           list("columns")
-              .schema(R"({"type":"string"})")
+              .schema(document::csv_column_schema)
               .doc("one for each actuator, in their order"),
           number("start").unit("s").fallback("0").doc("time of the file at the start of the run"),
           choice("interpolation", {"linear", "hold"})

@@ -63,6 +63,7 @@ void register_sines(Registry& registry) {
     registry.add(
         {Section::controllers,
          "sines",
+         "Sum of sines for a robot",
          "Adds a Fourier series to the controls of actuators: offset + sum over k = 1 .. harmonics "
          "of amplitude_k sin(2 pi k frequency t + phase_k).",
          {of_field(), actuators_field(),

@@ -45,6 +45,7 @@ void register_spline(Registry& registry) {
     registry.add(
         {Section::controllers,
          "spline",
+         "Course of a robot's control over time",
          "Adds a course over time to the controls of actuators: rows at equal intervals "
          "from the start on, with one value for each actuator.",
          {of_field(), actuators_field(),

@@ -73,6 +73,7 @@ void register_damping(Registry& registry) {
     registry.add(
         {Section::forces,
          "damping",
+         "Damping of all motion",
          "Velocities decay exponentially: v <- exp(-rate h) v, once per substep h. Fixed points "
          "keep "
          "their velocity.",

@@ -120,6 +120,7 @@ void register_drag(Registry& registry) {
     registry.add(
         {Section::forces,
          "drag",
+         "Drag in air or water",
          "The force of a moving medium on points: f = (linear + quadratic |u - v|) (u - v), with "
          "u(t) = wind + amplitude sin(2 pi frequency t + phase).",
          {particles::of_field().optional().doc("the body; without it, all points of the scene"),

@@ -100,6 +100,7 @@ void register_energy(Registry& registry) {
     registry.add(
         {Section::objective,
          "energy",
+         "Energy",
          "Mechanical energy in joule, mean over the times: sum 1/2 m |v|^2 - sum m g.x + "
          "sum 1/2 k (L - r)^2 + sum V W(F) + that of other objects.",
          {particles::of_field().optional().doc("the body; without it, all points"),
@@ -108,16 +109,16 @@ void register_energy(Registry& registry) {
           list("springs")
               .fallback("[]")
               .doc("names of springs whose elastic energy 1/2 k (L - r)^2 counts")
-              .schema(R"({"type":"string"})"),
+              .schema(R"({"type":"string","means":"object","of":"springs"})"),
           list("solids")
               .fallback("[]")
               .doc("names of solids whose elastic energy V W(F) counts")
-              .schema(R"({"type":"string"})"),
+              .schema(R"({"type":"string","means":"object","of":"solid"})"),
           list("objects")
               .fallback("[]")
               .doc("names of objects of any type whose own energy counts: the elastic energy of "
                    "springs, solids and material points, all energy of waves")
-              .schema(R"({"type":"string"})")},
+              .schema(R"({"type":"string","means":"object"})")},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<MechanicalEnergy>(std::move(s));
          }});

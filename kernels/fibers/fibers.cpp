@@ -135,6 +135,7 @@ void register_fibers(Registry& registry) {
     registry.add(
         {Section::forces,
          "fibers",
+         "Fibres and muscles",
          "Fibres in a solid with the energy k/2 (|F a| - (1 - alpha))^2 per volume at rest: F the "
          "deformation gradient, a the direction, alpha(t) = activation + amplitude sin(2 pi "
          "frequency t + phase). An activation of 0.2 makes them want to be a fifth shorter.",

@@ -66,6 +66,7 @@ void register_kick(Registry& registry) {
     registry.add(
         {Section::controllers,
          "kick",
+         "Kick at every step",
          "Adds a velocity to points at the beginning of every substep: v <- v + change. Fixed "
          "points "
          "keep their velocity.",

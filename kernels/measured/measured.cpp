@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/document/csv.hpp"
 #include "engine/document/read.hpp"
 #include "engine/model/residuals.hpp"
 #include "kernels/measured/channels.hpp"
@@ -226,17 +227,23 @@ void register_measured(Registry& registry) {
     registry.add(
         {Section::objective,
          "measured",
+         "Measured data",
          "Half the sum of squared residuals of measured data: r = (x(t - delay) - (scale m + "
          "offset)) / sigma for each sample m at time t of each channel, with x continued between "
          "steps; value = sum of rho(r) / 2, where rho(r) = r^2; huber: r^2 for |r| <= width, else "
          "width (2 |r| - width); cauchy: width^2 log(1 + (r / width)^2). What is compared at "
          "exactly the time of a step is the state that the next step begins with.",
          {body("of").doc("the body that was measured"),
-          text("file").doc("a table in CSV with a line of column names, beside the scene or below"),
-          text("time").fallback("\"time\"").doc("the column of times, in seconds"),
+          text("file")
+              .schema(document::csv_file_schema)
+              .doc("a table in CSV with a line of column names, beside the scene or below"),
+          text("time")
+              .fallback("\"time\"")
+              .schema(document::csv_column_schema)
+              .doc("the column of times, in seconds"),
           list("channels")
               .schema(R"({"type":"object","required":["column","array"],
-"additionalProperties":false,"properties":{"column":{"type":"string"},
+"additionalProperties":false,"properties":{"column":{"type":"string","means":"column"},
 "array":{"type":"string"},"index":{"type":["integer","string"]},
 "component":{"type":"integer","minimum":0},
 "between":{"enum":["hold","linear","cubic"]}}})")

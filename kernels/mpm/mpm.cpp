@@ -296,6 +296,7 @@ void register_mpm(Registry& registry) {
     registry.add(
         {Section::bodies,
          "material_points",
+         "Material points",
          "An elastic body of material points (two-dimensional). They meet on the grid of the force "
          "\"mpm_grid\". Kirchhoff stress of the corotated solid: "
          "2 mu (F - R) F^T + lambda J (J - 1) I. Points stay in the order of their positions (of a "
@@ -336,6 +337,7 @@ void register_mpm(Registry& registry) {
     registry.add(
         {Section::forces,
          "mpm_grid",
+         "Background of material points",
          "The background grid of all material points (MLS-MPM with affine transfers and quadratic "
          "B-splines): momentum and stress go to the grid, velocities come back. A point within a "
          "node and a half of the grid's border is an error.",

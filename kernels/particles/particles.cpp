@@ -397,9 +397,12 @@ Field fixed_field() {
             "numbers of those that are fixed, or {\"box\": {\"min\": ..., \"max\": ...}}: those in "
             "a "
             "box, its border included, before anything moves")
-        .schema(R"({"oneOf":[{"type":"boolean"},)"
-                R"({"type":"array","items":{"type":"integer","minimum":0}},)"
-                R"({"type":"object","required":["box"]}]})");
+        .schema(R"({"oneOf":[{"title":"all or none","type":"boolean"},)"
+                R"({"title":"these points","type":"array",)"
+                R"("items":{"type":"integer","minimum":0,"means":"point"}},)"
+                R"({"title":"those in a box","type":"object","required":["box"],)"
+                R"("additionalProperties":false,)"
+                R"("properties":{"box":{"$ref":"#/$defs/limits"}}}]})");
 }
 
 Field of_field() { return model::body("of").doc("the body"); }
@@ -410,7 +413,7 @@ Field points_field() {
         .doc(
             "these points of the body only: their numbers, or their names: of a robot those of "
             "bodies and sites")
-        .schema(R"({"anyOf":[{"type":"integer","minimum":0},{"type":"string"}]})");
+        .schema(R"({"anyOf":[{"type":"integer","minimum":0,"means":"point"},{"type":"string"}]})");
 }
 
 }  // namespace particles
@@ -421,6 +424,7 @@ void register_particles(Registry& registry) {
     registry.add(
         {Section::bodies,
          "particles",
+         "Points",
          "Point masses, moved by semi-implicit Euler: v <- v + h (g + f/m), x <- x + h v. Fixed "
          "particles keep their velocity.",
          {vectors("positions")

@@ -89,6 +89,7 @@ void register_pins(Registry& registry) {
     registry.add(
         {Section::controllers,
          "pins",
+         "Fixed points that move",
          "Fixed points that move as prescribed: at time t they are o(t) away from where they "
          "start. "
          "Offsets o_k hold at the times k interval, with straight lines between them; after the "
@@ -99,7 +100,7 @@ void register_pins(Registry& registry) {
               .optional()
               .doc(
                   "these points of the body, which are fixed: their numbers; default: all that are")
-              .schema(R"({"type":"integer","minimum":0})"),
+              .schema(R"({"type":"integer","minimum":0,"means":"point"})"),
           vectors("offsets").unit("m").differentiable().doc(
               "one for each time, two or more: a list, or a file"),
           number("interval").unit("s").positive().doc("between one offset and the next")},

@@ -148,6 +148,7 @@ void register_pull(Registry& registry) {
     registry.add(
         {Section::forces,
          "pull",
+         "Pull on a point",
          "A spring between one point and a place that moves as recorded: in whole step s the force "
          "is stiffness (places[s - start_step] - x) - damping v, while there is such a place.",
          {particles::of_field(),

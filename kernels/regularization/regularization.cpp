@@ -118,15 +118,20 @@ void register_regularization(Registry& registry) {
     registry.add(
         {Section::objective,
          "regularization",
+         "Numbers near a reference",
          "Keeps numbers near a reference: mean over the numbers p of a path, components "
          "included, of (p - reference)^2; a sum if \"sum\".",
-         {text("of").doc("the path of the numbers, such as cage.rest_length"),
+         {text("of")
+              .schema(R"({"type":"string","means":"path"})")
+              .doc("the path of the numbers, such as cage.rest_length"),
           any("reference")
               .fallback("\"initial\"")
               .doc("\"initial\": the values that the scene is loaded with; one number for all; or "
                    "as many numbers, written as the values themselves are")
-              .schema(
-                  R"({"oneOf":[{"const":"initial"},{"type":"number"},{"type":"string","pattern":"^-?[0-9]+/[0-9]+$"},{"type":"array"},{"type":"object"}]})"),
+              .schema(R"({"anyOf":[{"const":"initial"},{"$ref":"#/$defs/number"},)"
+                      R"({"type":"array","items":{"$ref":"#/$defs/number"}},)"
+                      R"({"type":"array","items":{"type":"array",)"
+                      R"("items":{"$ref":"#/$defs/number"}}},{"$ref":"#/$defs/generator"}]})"),
           boolean("sum").fallback("false").doc("sum instead of mean")},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Regularization>(std::move(s));

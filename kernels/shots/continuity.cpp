@@ -96,10 +96,13 @@ void register_continuity(Registry& registry) {
     registry.add(
         {Section::objective,
          "continuity",
+         "Pieces of a run that meet",
          "Half the sum of squared jumps of a robot's state at the begins of shots but the first, "
          "over "
          "sigma: where it came to minus where it begins. Quaternions jump by rotation vectors.",
-         {text("of").doc("the name of a controller of type \"shots\""),
+         {text("of")
+              .schema(R"({"type":"string","means":"object","of":"shots"})")
+              .doc("the name of a controller of type \"shots\""),
           values("sigma").fallback("1").positive().doc(
               "of each degree of freedom's position, then of each one's velocity: small ones make "
               "one trajectory of the shots")},

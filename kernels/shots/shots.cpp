@@ -238,6 +238,7 @@ void register_shots(Registry& registry) {
     registry.add(
         {Section::controllers,
          "shots",
+         "Run in pieces",
          "Cuts the run into shots: at the begin of each the robot's positions and velocities are "
          "set "
          "to a state of its own, measured or to be found (multiple shooting). The objective "
@@ -247,22 +248,27 @@ void register_shots(Registry& registry) {
               "from the begin of a shot to the next; a multiple of the step"),
           list("times")
               .optional()
-              .schema(R"({"type":["number","string"]})")
+              .schema(R"({"type":["number","string"],"unit":"s"})")
               .doc("in place of \"every\": the begins of all shots, the first at 0, in s"),
           values("qpos").optional().differentiable().doc(
               "positions at the begins: a list of rows, one for each shot, as the robot's qpos"),
           values("qvel").optional().differentiable().doc("velocities at the begins, likewise"),
-          text("file").optional().doc("a table in CSV whose columns have what \"qpos\" or \"qvel\" "
-                                      "leave out, along the line "
-                                      "between its rows"),
-          text("time").fallback("\"time\"").doc("its column of times, in s"),
+          text("file")
+              .optional()
+              .schema(document::csv_file_schema)
+              .doc("a table in CSV whose columns have what \"qpos\" or \"qvel\" leave out, along "
+                   "the line between its rows"),
+          text("time")
+              .fallback("\"time\"")
+              .schema(document::csv_column_schema)
+              .doc("its column of times, in s"),
           list("qpos_columns")
               .optional()
-              .schema(R"({"type":"string"})")
+              .schema(document::csv_column_schema)
               .doc("one for each number of the robot's qpos"),
           list("qvel_columns")
               .optional()
-              .schema(R"({"type":"string"})")
+              .schema(document::csv_column_schema)
               .doc("one for each degree of freedom"),
           number("start").fallback("0").unit("s").doc("time of the file that is the scene's 0")},
          [](std::shared_ptr<Settings> s) {

@@ -3,6 +3,7 @@
 #include "kernels/solids/solids.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/volumes.hpp"
 #include "kernels/particles/element_body.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
@@ -136,6 +137,9 @@ public:
         for (const auto& triangle : surface.triangles)
             for (const std::int64_t p : triangle) outside.push_back(placed_.range.first + p);
         particles::add_surface(model, name, outside, surface.element_of);
+        if (D == 3)
+            model.shared<model::Volumes>().by_owner[name].assign(corner_list.begin(),
+                                                                 corner_list.end());
         body_.inverse = Array(model.real(), {elements, D, D}, Layout::planar);
         body_.inverse.assign(mesh_.inverse);
         if (settings_->written("thickness") && D == 3)
@@ -247,10 +251,27 @@ void register_solids(Registry& registry) {
                 "\"tetrahedra\": [[a, b, c, d], ...]}. In the plane without the third "
                 "numbers, two triangles a cell, and \"triangles\": [[a, b, c], ...]. Or {\"file\": "
                 "\"bracket.msh\", \"scale\": 1e-3}: .msh, .vtk or .vtu")
-            .schema(R"({"oneOf":[{"type":"object","required":["box"]},)"
-                    R"({"type":"object","required":["points","tetrahedra"]},)"
-                    R"({"type":"object","required":["points","triangles"]},)"
-                    R"({"type":"object","required":["file"]}]})"),
+            .schema(R"({"oneOf":[{"title":"box","type":"object","required":["box"],)"
+                    R"("additionalProperties":false,"properties":{"box":{"type":"object",)"
+                    R"("required":["min","max","cells"],"additionalProperties":false,)"
+                    R"("properties":{"min":{"description":"its lowest corner","unit":"m",)"
+                    R"("$ref":"#/$defs/vector"},)"
+                    R"("max":{"description":"its highest corner","unit":"m",)"
+                    R"("$ref":"#/$defs/vector"},"cells":{"$ref":"#/$defs/cells"}}}}},)"
+                    R"({"title":"written tetrahedra","type":"object",)"
+                    R"("required":["points","tetrahedra"],"additionalProperties":false,)"
+                    R"("properties":{"points":{"minItems":4,"unit":"m","$ref":"#/$defs/places"},)"
+                    R"("tetrahedra":{"type":"array","minItems":1,"items":{"type":"array",)"
+                    R"("items":{"type":"integer","minimum":0},"minItems":4,"maxItems":4}}}},)"
+                    R"({"title":"written triangles","type":"object",)"
+                    R"("required":["points","triangles"],"additionalProperties":false,)"
+                    R"("properties":{"points":{"minItems":3,"unit":"m","$ref":"#/$defs/vectors"},)"
+                    R"("triangles":{"minItems":1,"$ref":"#/$defs/triangles"}}},)"
+                    R"({"title":"file","type":"object","required":["file"],)"
+                    R"("additionalProperties":false,"properties":{)"
+                    R"("file":{"type":"string","means":"file","files":[".msh",".vtk",".vtu"]},)"
+                    R"("scale":{"description":"factor on the file's lengths","default":1,)"
+                    R"("$ref":"#/$defs/positive"}}}]})"),
         choice("material", material_names())
             .fallback("\"neo_hookean\"")
             .doc("neo_hookean: W = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F; "
@@ -289,7 +310,7 @@ void register_solids(Registry& registry) {
     for (auto& more : {particles::element_body_fields(), particles::rayleigh_fields()})
         fields.insert(fields.end(), more.begin(), more.end());
     registry.add(
-        {Section::bodies, "solid",
+        {Section::bodies, "solid", "Elastic body",
          "An elastic body of linear tetrahedra or, in the plane, of triangles under plane strain, "
          "with "
          "an energy per volume W(F) that the material says. An equal part of the mass of an "

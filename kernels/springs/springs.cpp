@@ -386,16 +386,29 @@ void register_springs(Registry& registry) {
     registry.add(
         {Section::forces,
          "springs",
+         "Springs between points",
          "Springs between points. With d = x_b - x_a, L = |d| + length_offset, u = d/L: f_a = "
          "(k (L - r) + c (v_b - v_a).u) u = -f_b.",
          {any("connect")
               .doc("[[body, index, body, index], ...], or {\"chain\": body} (each point to the "
                    "next), or {\"grid\": body, \"counts\": [nx, ny], \"patterns\": "
                    "[\"structural\", \"shear\", \"bend\"]} (point i*ny + j lies at (i, j))")
-              .schema(R"({"oneOf":[{"type":"array","minItems":1,)"
-                      R"("items":{"type":"array","minItems":4,"maxItems":4}},)"
-                      R"({"type":"object","required":["chain"]},)"
-                      R"({"type":"object","required":["grid","counts","patterns"]}]})"),
+              .schema(R"({"oneOf":[{"title":"pairs of points","type":"array","minItems":1,)"
+                      R"("items":{"type":"array","minItems":4,"maxItems":4,"prefixItems":[)"
+                      R"({"title":"body","type":"string","means":"body"},)"
+                      R"({"title":"point","type":"integer","minimum":0},)"
+                      R"({"title":"body","type":"string","means":"body"},)"
+                      R"({"title":"point","type":"integer","minimum":0}]}},)"
+                      R"({"title":"chain","type":"object","required":["chain"],)"
+                      R"("additionalProperties":false,)"
+                      R"("properties":{"chain":{"type":"string","means":"body"}}},)"
+                      R"({"title":"grid","type":"object","required":["grid","counts","patterns"],)"
+                      R"("additionalProperties":false,)"
+                      R"("properties":{"grid":{"type":"string","means":"body"},)"
+                      R"("counts":{"type":"array","items":{"type":"integer","minimum":1},)"
+                      R"("minItems":2,"maxItems":2,"means":"counts"},)"
+                      R"("patterns":{"type":"array","minItems":1,)"
+                      R"("items":{"enum":["structural","shear","bend"]}}}}]})"),
           values("stiffness")
               .unit("N/m")
               .at_least(0)
@@ -408,6 +421,9 @@ void register_springs(Registry& registry) {
               .fallback("\"initial\"")
               .at_least(0)
               .differentiable()
+              .schema(R"({"type":"object","title":"a multiple of the distance at the start",)"
+                      R"("required":["initial"],"additionalProperties":false,)"
+                      R"("properties":{"initial":{"title":"factor","$ref":"#/$defs/positive"}}})")
               .doc("r, \"initial\" (the distance at the start), {\"initial\": factor}, a number, "
                    "or one "
                    "per spring"),

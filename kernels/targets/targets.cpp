@@ -114,7 +114,7 @@ void register_targets(Registry& registry) {
             particles::of_field(), particles::points_field(), std::move(targets),
             boolean("sum").fallback("false").doc("sum over the points instead of their mean")};
     };
-    registry.add({Section::objective, "point_target",
+    registry.add({Section::objective, "point_target", "Place of points",
                   "Squared distance to target positions: mean over points and times of "
                   "|x_i - target_i|^2; a sum over the points if \"sum\".",
                   fields(vectors("target").unit("m").differentiable().doc(
@@ -123,7 +123,7 @@ void register_targets(Registry& registry) {
                   [](std::shared_ptr<Settings> s) {
                       return std::make_unique<Targets>(false, std::move(s));
                   }});
-    registry.add({Section::objective, "trajectory",
+    registry.add({Section::objective, "trajectory", "Course of points over time",
                   "Squared distance to a course of positions: mean over points and the times t_k "
                   "of \"at\" of |x_i(t_k) - targets_(k,i)|^2; a sum over the points if \"sum\".",
                   fields(vectors("targets").unit("m").differentiable().doc(

@@ -396,6 +396,7 @@ void register_waves(Registry& registry) {
     registry.add(
         {Section::bodies,
          "waves",
+         "Waves in the plane",
          "The wave equation u'' + gamma u' = c^2 lap u on a grid of nodes in the plane: central "
          "differences, (1 + a) u(t+1) = 2 u(t) - (1 - a) u(t-1) + k (sum of the 4 neighbours - "
          "4 u)(t), k = (c h / dx)^2, a = gamma h / 2, where h is the step divided by "
@@ -428,6 +429,7 @@ void register_waves(Registry& registry) {
     registry.add(
         {Section::objective,
          "field_target",
+         "Field as wanted",
          "Squared difference of a field from a target: mean over nodes and times of "
          "(target - u)^2; a sum over the nodes if \"sum\".",
          {body("of").doc("the body that has the field, such as waves"),

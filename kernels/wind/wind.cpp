@@ -134,6 +134,7 @@ void register_wind(Registry& registry) {
     registry.add(
         {Section::forces,
          "wind",
+         "Wind",
          "Air on the triangles of a surface: with w its velocity u(t) = velocity + amplitude "
          "sin(2 pi frequency t + phase) less that of the triangle, s the part of w along the "
          "normal "

@@ -13,6 +13,7 @@ layout(constant_id = 0) const bool wide = false;  // numbers are f64
 layout(constant_id = 1) const int samples = 1;    // per pixel
 layout(constant_id = 2) const bool shadowed = false;  // the shadow map is looked at
 layout(constant_id = 3) const bool guarded = false;   // see `hidden_zero`
+layout(constant_id = 4) const bool sliced = false;    // a plane hides what is before it
 
 layout(std140, set = 0, binding = 0) uniform Scene {
     mat4 view_projection;  // depth 1 at the near plane, 0 far away
@@ -31,19 +32,23 @@ layout(std140, set = 0, binding = 0) uniform Scene {
     vec4 size;             // pixels, 1 / pixels
     vec4 range;            // given: low, high
     vec4 focus;            // where planes fade away from; w: how far they reach, m
-    uvec4 flags;           // flat, range_given | range_symmetric, colour map, shadows
+    vec4 slice;            // hidden is where xyz . place > w; xyz has length 1
+    uvec4 flags;           // flat, range_..., colour map, shadows
 } scene;
 
-const uint range_given = 1u, range_symmetric = 2u;
+const uint range_given = 1u, range_symmetric = 2u, range_log = 4u;
+// As in app/exchange/stage.hpp.
+const float smallest_log_part = 1e-4;
+const uint colour_maps = 7u;
 
 // The tables of the colour maps, and a zero.
-layout(std430, set = 0, binding = 1) readonly buffer Colours { uint colours[4 * 256 + 1]; };
+layout(std430, set = 0, binding = 1) readonly buffer Colours { uint colours[colour_maps * 256u + 1u]; };
 
 // Mesa's software driver compiles a shader anew for each value of a branch's condition that is made
 // of uniforms alone, whenever it is bound, and keeps every one of them (lavapipe 22.3). So for that
 // driver such conditions depend on a number that only the buffer knows. Every branch and every ?:
 // on uniforms alone goes through the functions below.
-uint hidden_zero = guarded ? colours[4 * 256] : 0u;
+uint hidden_zero = guarded ? colours[colour_maps * 256u] : 0u;
 
 #ifdef MEASURING
 // Found by measure.comp, in integers that order as the numbers do.
@@ -59,7 +64,7 @@ layout(std140, set = 0, binding = 5) uniform Settled
 {
     mat4 light;          // world to shadow map, depth 0 .. 1
     vec4 colour_range;   // low, high, longest arrow
-    vec4 shadow_texel;   // m
+    vec4 shadow_texel;   // m, radius; the least and the largest number measured
 } settled;
 
 layout(set = 0, binding = 3) uniform sampler2DShadow shadow_map;
@@ -87,7 +92,10 @@ layout(push_constant) uniform Draw {
 } draw;
 
 const uint has_values = 1u, values_per_point = 2u, has_element_of = 4u, in_plane = 8u, unlit = 16u,
-           pixel_radius = 32u, arrow_log = 64u, edges_shown = 128u, is_grid = 256u;
+           pixel_radius = 32u, arrow_log = 64u, edges_shown = 128u, is_grid = 256u,
+           uncut = 512u,    // the slice hides nothing of it
+           closed = 1024u,  // the inside of its surface is seen only through a cut
+           has_order = 2048u;
 
 const vec3 warning_colour = vec3(1.0, 0.0, 1.0);  // of what is not finite
 
@@ -100,6 +108,10 @@ bool left_out(uint element) {
 }
 bool is_flat() { return (scene.flags.x | hidden_zero) != 0u; }
 bool is_perspective() { return scene.eye.w + float(hidden_zero) > 0.5; }
+
+// How far a place is before the slice, m.
+float before_slice(vec3 p) { return dot(scene.slice.xyz, p) - scene.slice.w; }
+bool cut_away(vec3 p) { return sliced && before_slice(p) > 0.0 && !has(uncut); }
 
 bool finite(float x) { return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u; }
 bool finite(vec3 x) { return finite(x.x) && finite(x.y) && finite(x.z); }
@@ -161,11 +173,29 @@ float from_ordered(uint x) {
 }
 
 #ifndef MEASURING
+// How far the size of a number is on the way from `least` to `most`, by logarithms.
+float log_size(float size, float least, float most) {
+    return size > least ? clamp(log2(size / least) / log2(most / least), 0.0, 1.0) : 0.0;
+}
+// As render::part_of_range.
+float log_part(float value, float lowest, float highest) {
+    const float low = lowest + float(hidden_zero), high = highest + float(hidden_zero);
+    if (low < 0.0 && high > 0.0) {
+        const float least = smallest_log_part * max(-low, high);
+        const float below = log_size(-value, least, max(-low, 2.0 * least));
+        const float above = log_size(value, least, max(high, 2.0 * least));
+        return 0.5 + 0.5 * (value < 0.0 ? -below : above);
+    }
+    if (high <= 0.0)
+        return 1.0 - log_size(-value, max(-high, -smallest_log_part * low), -low);
+    return log_size(value, max(low, smallest_log_part * high), high);
+}
 vec3 colour_of_value(float value) {
     if (!finite(value)) return warning_colour;
     const float low = settled.colour_range.x, high = settled.colour_range.y;
     const float span = high - low + float(hidden_zero);
-    const float t = span > 0.0 ? clamp((value - low) / span, 0.0, 1.0) : 0.5;
+    float t = span > 0.0 ? clamp((value - low) / span, 0.0, 1.0) : 0.5;
+    if (((scene.flags.y | hidden_zero) & range_log) != 0u && span > 0.0) t = log_part(value, low, high);
     return unpackUnorm4x8(colours[scene.flags.z * 256u + uint(t * 255.0 + 0.5)]).rgb;
 }
 

@@ -60,6 +60,16 @@ vec3 viewer_from(vec3 p) {
     return is_perspective() ? normalize(scene.eye.xyz - p) : -scene.forward.xyz;
 }
 
+// Where a ray of sight that meets a round thing at p, which the slice hides, comes to the slice.
+// False: not from before it.
+bool reach_slice(inout vec3 p) {
+    const vec3 ray = -viewer_from(p);
+    const float approach = dot(scene.slice.xyz, ray);
+    if (approach > -1e-5) return false;
+    p -= ray * (before_slice(p) / approach);
+    return true;
+}
+
 // The depth of a place of the world.
 float depth_of(vec3 p) {
     if (is_flat()) return draw.layer;

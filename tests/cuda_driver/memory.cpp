@@ -186,7 +186,7 @@ void DeviceMemory::forget(Address address) {
 }
 
 void DeviceMemory::forget_all() {
-    close();
+    shut();
     while (!imported_.empty()) forget_import(imported_.begin()->first);
     if (base_ != 0) ::madvise(pointer<void>(base_), pages(), MADV_DONTNEED);
     allocations_.clear();
@@ -229,6 +229,14 @@ void DeviceMemory::open() {
 }
 
 void DeviceMemory::close() {
+    // With pages of its own each allocation has its own protection: where there are many, changing
+    // them takes longer than what is executed.
+    constexpr std::size_t many = 64, occasions = 16;
+    if (has_pages && allocations_.size() > many && ++left_open_ % occasions != 0) return;
+    shut();
+}
+
+void DeviceMemory::shut() {
     if (!open_) return;
     protect(PROT_NONE);
     open_ = false;

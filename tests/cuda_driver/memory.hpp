@@ -53,6 +53,7 @@ public:
     void forget(Address address);
     void forget_all();
 
+    // With guard pages around many allocations it stays open for most of the time.
     void open();
     void close();
     bool is_open() const { return open_; }
@@ -62,6 +63,7 @@ public:
 
 private:
     void reserve();
+    void shut();
     void protect(int access) const;
     void protect(Address address, std::size_t bytes, int access) const;
     // The end of what is accessible from an allocation's address on.
@@ -77,6 +79,7 @@ private:
     Address base_ = 0, top_ = 0;
     std::size_t reserved_ = 0, used_ = 0;
     bool open_ = false;
+    std::size_t left_open_ = 0;  // how often
 };
 
 }  // namespace software_cuda

@@ -85,19 +85,20 @@ std::string contents(const std::string& path) {
     return all.str();
 }
 
-// Runs the host's compiler in a folder of its own; its exit status.
+// Runs the host's compiler in a folder of its own; its exit status. Where there is ccache, the same
+// text is compiled once: the name of the folder is not part of it.
 int compile(const std::string& text, std::string& words, std::string& code) try {
     const hindcast::test::TemporaryFolder folder;
-    const std::string source = folder / "kernels.cpp", object = folder / "kernels.so",
-                      said = folder / "words.txt";
-    std::ofstream(source, std::ios::binary) << text;
+    std::ofstream(folder / "kernels.cpp", std::ios::binary) << text;
     const std::string command =
-        "LC_ALL=C c++ -std=c++20 -O1 -fPIC -shared -s -fvisibility=hidden -fno-exceptions "
-        "-fno-rtti -fno-math-errno -ffp-contract=off -mfma -w -fdiagnostics-color=never '" +
-        source + "' -o '" + object + "' 2> '" + said + "'";
+        "cd '" + folder.path().string() +
+        "' && export LC_ALL=C CCACHE_NOHASHDIR=1 && $(command -v ccache) c++ -std=c++20 -O1 -fPIC "
+        "-fvisibility=hidden -fno-exceptions -fno-rtti -fno-math-errno -ffp-contract=off -mfma -w "
+        "-fdiagnostics-color=never -c kernels.cpp -o kernels.o 2> words.txt && "
+        "c++ -shared -s kernels.o -o kernels.so 2>> words.txt";
     const int status = std::system(command.c_str());
-    words = contents(said);
-    code = contents(object);
+    words = contents((folder / "words.txt").string());
+    code = contents((folder / "kernels.so").string());
     return status;
 } catch (const std::runtime_error&) {  // there is no place for such a folder
     return -1;

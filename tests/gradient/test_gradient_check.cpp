@@ -47,6 +47,7 @@ const Registry& registry() {
         register_all_modules(r);
         r.add({model::Section::objective,
                "cubes",
+               "Cubes",
                "sum of x^3",
                {model::body("of").doc("the body"), model::number("slope").doc("of the derivative"),
                 model::number("most").fallback("1e9").doc("x beyond which it is refused")},

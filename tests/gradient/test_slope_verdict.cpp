@@ -21,6 +21,22 @@ SlopeJudgement judge(double adjoint, const std::function<double(double)>& loss, 
 
 }  // namespace
 
+TEST_CASE("slope verdict: however little a loss bends, its derivatives to both sides are right") {
+    // 1 to the right, 1 - bend to the left.
+    for (const double bend : {1e-5, 1e-4, 1e-3, 0.5, 3.0}) {
+        CAPTURE(bend);
+        const auto loss = [bend](double x) { return std::exp(x) - (x < 0 ? bend * x : 0); };
+        CHECK(judge(1, loss).verdict == SlopeVerdict::kink);
+        CHECK(judge(1 - bend, loss).verdict == SlopeVerdict::kink);
+        CHECK(!passes(judge(1 + 1e-4, loss).verdict));
+        CHECK(!passes(judge(1 - bend - 1e-4, loss).verdict));
+    }
+    // Between them it would be neither.
+    CHECK(judge(1 - 0.3e-5, [](double x) {
+              return std::exp(x) - (x < 0 ? 1e-5 * x : 0);
+          }).verdict == SlopeVerdict::wrong);
+}
+
 TEST_CASE("slope verdict: smooth losses are ok, and how far their slope holds is said") {
     CHECK(judge(1, [](double x) { return x; }).verdict == SlopeVerdict::ok);
     CHECK(judge(1, [](double x) { return x; }).usable == 0.1);

@@ -24,17 +24,42 @@ check() {
     fi
 }
 
+# Whether the command is true within a minute.
+within_a_minute() {
+    local end=$((SECONDS + 60))
+    until "$@"; do
+        ((SECONDS < end)) || return 1
+        sleep 0.2
+    done
+}
+
 export HINDCAST_VULKAN_VALIDATION=${HINDCAST_VULKAN_VALIDATION-1}
-# Opens the scene in a window: sets pid and window.
-open_window() { # open_window LOG
+# Opens the scene in a window: sets pid and window. A window that asks something draws no picture.
+open_window() { # open_window LOG [asks]
     "$program" view "$state/scene.json" \
         --state "$state/state" --no-tour --size 1280x800 >"$1" 2>&1 &
     pid=$!
     window=$(timeout 60 xdotool search --sync --onlyvisible --pid $pid | sed -n 1p)
     check "the window opens" test -n "$window"
-    sleep 6
-    xdotool windowfocus "$window" 2>/dev/null || true
+    check "the window takes the keyboard" within_a_minute has_keyboard
+    if [[ ${2-} == asks ]]; then sleep 6; else check "the window draws" within_a_minute draws; fi
 }
+has_keyboard() {
+    xdotool windowfocus "$window" 2>/dev/null || true
+    [[ $(xdotool getwindowfocus 2>/dev/null) == "$window" ]]
+}
+draws() {
+    picture drawn
+    [[ -s $folder/drawn.png ]] && rm "$folder/drawn.png"
+}
+found() { grep -Eq '"rest_length": \[' "$@" 2>/dev/null; }
+# Ends the window with SIGTERM and waits for it; its status.
+terminate() {
+    kill -TERM $pid
+    status=0
+    wait $pid || status=$?
+}
+is_gone() { ! kill -0 $pid 2>/dev/null; }
 # Width and height of a PNG, from its header.
 size_of() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3*256+$4, $7*256+$8 }'; }
 # F12 writes a picture beside the scene: it goes to FOLDER/NAME.png.
@@ -62,9 +87,12 @@ sleep 0.5
 check "it lives after mouse and keys" kill -0 $pid
 # Optimise, accept, save: the file has the values that were found.
 xdotool key o; sleep 6
-xdotool key ctrl+Return; sleep 2
-xdotool key ctrl+s; sleep 2
-check "what was optimised is in the file" grep -Eq '"rest_length": \[' "$state/scene.json"
+is_saved() {
+    xdotool key ctrl+Return; sleep 1
+    xdotool key ctrl+s; sleep 1
+    found "$state/scene.json"
+}
+check "what was optimised is in the file" within_a_minute is_saved
 rm -f "$folder"/smoke*.png
 picture smoke
 check "F12 writes a picture" test -s "$folder/smoke.png"
@@ -81,8 +109,9 @@ for size in "900 600" "1300 850" "700 450" "1280 800"; do
         test "$(stat -c %s "$folder/$name.png" 2>/dev/null || echo 0)" -gt 15000
 done
 check "it lives after resizing" kill -0 $pid
-xdotool key ctrl+q; sleep 2
-check "Ctrl+Q ends it, without a question" bash -c "! kill -0 $pid 2>/dev/null"
+xdotool key ctrl+q
+check "Ctrl+Q ends it, without a question" within_a_minute is_gone
+kill $pid 2>/dev/null || true
 status=0
 wait $pid || status=$?
 check "it ends with status 0" test $status -eq 0
@@ -92,24 +121,24 @@ cat "$folder/smoke.log"
 # What a polite signal ends while there is something unsaved: kept, and offered next time.
 cp "$root/scenes/spring_cage.json" "$state/scene.json"
 open_window "$folder/smoke_signal.log"
-xdotool key o; sleep 6
-kill -TERM $pid
-status=0
-wait $pid || status=$?
+xdotool key o; sleep 10
+terminate
 check "SIGTERM ends it with status 143" test $status -eq 143
 check "it says that something is kept" grep -q "what was not saved is kept" \
     "$folder/smoke_signal.log"
 check "what was found is in the autosave" \
     bash -c "grep -Eq '\"rest_length\": \\[' '$state'/state/autosave-*.json"
 check "the file is as it was" cmp -s "$root/scenes/spring_cage.json" "$state/scene.json"
-open_window "$folder/smoke_offered.log"
-xdotool key Return; sleep 3 # Open what was kept
-xdotool key ctrl+s; sleep 2
-check "it is offered at the next start, and opened by Enter" \
-    grep -Eq '"rest_length": \[' "$state/scene.json"
-xdotool key ctrl+q; sleep 2
-check "nothing is left behind then" \
-    test -z "$(find "$state/state" -name 'autosave-*.json' -print -quit)"
+open_window "$folder/smoke_offered.log" asks
+xdotool key Return; sleep 2 # Open what was kept
+is_saved() {
+    xdotool key ctrl+s; sleep 1
+    found "$state/scene.json"
+}
+check "it is offered at the next start, and opened by Enter" within_a_minute is_saved
+xdotool key ctrl+q
+nothing_kept() { [[ -z $(find "$state/state" -name 'autosave-*.json' -print -quit) ]]; }
+check "nothing is left behind then" within_a_minute nothing_kept
 kill $pid 2>/dev/null || true
 check "nothing was complained about there" test ! -s "$folder/smoke_offered.log"
 cat "$folder/smoke_offered.log"
@@ -117,10 +146,8 @@ cat "$folder/smoke_offered.log"
 # A stream that takes nothing changes nothing of that.
 cp "$root/scenes/spring_cage.json" "$state/scene.json"
 open_window /dev/full
-xdotool key o; sleep 6
-kill -TERM $pid
-status=0
-wait $pid || status=$?
+xdotool key o; sleep 10
+terminate
 check "SIGTERM ends it with status 143 where nothing can be said" test $status -eq 143
 echo "$passed passed, $failed failed, 0 skipped"
 [[ $failed -eq 0 ]]

@@ -73,10 +73,18 @@ TEST_CASE("gui editing: the text button shows the file, \"Plot it\" the plot; th
         robot.work().focus_panel = "Plots";
         optimise(robot);
         select(robot, "/forces/0");
-        // "connect" is read by the module itself: it is edited in the text. The plot stays.
-        hands.ItemClick("//###Inspector/**/connect/\xef\x84\xa1##text");
+        // A right click on a field's name leads to it in the text. The plot stays.
+        const ImRect form = hands.ItemInfo("//###Inspector/connect/##form").RectFull;
+        hands.MouseMoveToPos({form.Min.x - 80, form.GetCenter().y});
+        hands.MouseClick(ImGuiMouseButton_Right);
+        robot.frames(2);
+        hands.ItemClick("//$FOCUSED/Show it in the text");
         robot.frames(3);
-        CHECK(robot.work().selection().field == "connect");
+        // The text has taken it (where it stands: tests/gui/text), and is in front.
+        CHECK(robot.work().selection().pointer == "/forces/0");
+        CHECK(robot.work().selection().field.empty());
+        const bool in_front = ImGui::FindWindowByName("###Scene file")->DockTabIsVisible;
+        CHECK(in_front);
         CHECK(curves_shown() == std::vector<std::string>{"loss"});
 
         menu_on(robot, hands, "//###Inspector/**/cage.rest_length/###list");

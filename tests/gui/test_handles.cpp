@@ -126,7 +126,8 @@ TEST_CASE("handles: grids and boxes are moved, not turned") {
         {"type": "particles", "positions": {"grid": {"counts": [2, 2, 1], "spacing": 1}}},
         {"type": "particles", "positions": {"grid": {"counts": [2, 2, 1], "spacing": 1, "center": [1, 2, 3]}}},
         {"type": "particles", "positions": {"box": {"min": 0, "max": [2, 2, 4], "counts": [2, 2, 2]}}},
-        {"type": "solid", "mesh": {"box": {"min": [0, 0, 0], "max": [1, 1, 1], "cells": [1, 1, 1]}}}])");
+        {"type": "solid", "mesh": {"box": {"min": [0, 0, 0], "max": [1, 1, 1], "cells": [1, 1, 1]}}},
+        {"type": "cloth", "mesh": {"grid": {"origin": [1, 2, 3], "warp": [1, 0, 0], "weft": [0, 1, 0], "cells": [2, 2]}}}])");
     const Matrix by = translation({0.5, 0, -1});
     check_vector(after(d, of(d, "/bodies/0").all.at(0), by), "/bodies/0/positions/grid/origin",
                  {0.5, 0, -1});
@@ -141,7 +142,9 @@ TEST_CASE("handles: grids and boxes are moved, not turned") {
     other = after(d, solid.all.at(0), by);
     check_vector(other, "/bodies/3/mesh/box/min", {0.5, 0, -1});
     check_vector(other, "/bodies/3/mesh/box/max", {1.5, 1, 0});
-    for (const char* body : {"/bodies/0", "/bodies/1", "/bodies/2", "/bodies/3"}) {
+    check_vector(after(d, of(d, "/bodies/4").all.at(0), by), "/bodies/4/mesh/grid/origin",
+                 {1.5, 2, 2});
+    for (const char* body : {"/bodies/0", "/bodies/1", "/bodies/2", "/bodies/3", "/bodies/4"}) {
         CHECK(of(d, body).not_moved.empty());
         CHECK(of(d, body).not_turned.find("along the axes") != std::string::npos);
     }

@@ -333,7 +333,7 @@ TEST_CASE("gui: add from the registry, rename, duplicate, delete") {
         robot.frames(2);
         hands.MouseMove("//$FOCUSED/Forces");  // hovering opens it
         robot.frames(30);
-        hands.ItemClick("//###Menu_00/damping");
+        hands.ItemClick("//###Menu_00/###damping");
         CHECK(robot.wait([&] { return robot.work().adding() == nullptr; }));
         robot.frames(3);
         REQUIRE(robot.work().document().find("/forces")->size() == 2);

@@ -16,8 +16,8 @@ TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any 
         hands.ItemClick("//###View/##colour");
         robot.frames(2);
         hands.ItemClick("//$FOCUSED/von Mises stress");
-        CHECK(robot.work().colour == "von Mises stress");
-        CHECK(gui::colour_title(robot.now().colours, robot.work().colour) ==
+        CHECK(robot.work().look.by == "von Mises stress");
+        CHECK(gui::colour_title(robot.now().colours, robot.work().look.by) ==
               "von Mises stress (Pa)");
         gui::Picture& picture = robot.app().picture();
         const auto most = [&] { return picture.colour_range()[1]; };
@@ -25,7 +25,12 @@ TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any 
         robot.frames(3);
         robot.picture("view_stress");
         const double later = most();
+        // The range is that of the run, until that of each moment is asked for.
         test::stop_at(robot, 20);
+        REQUIRE(robot.wait([&] { return !robot.now().frame_waits; }));
+        robot.frames(3);
+        CHECK(most() == later);
+        robot.work().look.range = session::ColourLook::Range::frame;
         REQUIRE(robot.wait([&] { return most() < 0.5 * later; }));
         CHECK(most() > 0);
 

@@ -475,7 +475,9 @@ TEST_CASE("gui: a scene opens as in a fresh window, however the one before was l
         CHECK(work.view.symmetric);
         CHECK(work.view.map == render::ColourMap::coolwarm);
         work.view.heights = work.view.edges = work.view.trails = true;
-        work.view.range = std::array<double, 2>{-1, 1};
+        work.look.range = session::ColourLook::Range::hand;
+        work.look.ends = {-1, 1};
+        work.look.logarithmic = true;
         work.view.arrow_scale = 7;
         work.follow_path = true;
         open(robot, "thrown_ball.json");
@@ -483,7 +485,8 @@ TEST_CASE("gui: a scene opens as in a fresh window, however the one before was l
         CHECK(now.camera == fresh.camera);
         CHECK(now.map == fresh.map);
         CHECK(now.symmetric == fresh.symmetric);
-        CHECK(now.range == fresh.range);
+        CHECK(work.look.range == session::ColourLook::Range::run);
+        CHECK_FALSE(now.log_colours);
         CHECK(now.heights == fresh.heights);
         CHECK(now.edges == fresh.edges);
         CHECK(now.trails == fresh.trails);

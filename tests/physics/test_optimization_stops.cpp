@@ -37,6 +37,7 @@ const Registry& registry() {
         register_all_modules(r);
         r.add({model::Section::objective,
                "root",
+               "Root",
                "the root of x",
                {},
                [](std::shared_ptr<model::Settings> s) {

@@ -12,6 +12,7 @@
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/installed.hpp"
+#include "tests/support/mujoco.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/skip.hpp"
@@ -156,6 +157,53 @@ TEST_CASE("command: the scene's own colours are shown with their legend") {
     CHECK(wrong.err.find("no 'sped' to show; for view.color_by there is: ") != std::string::npos);
 }
 
+TEST_CASE("command: the range of colours is that of the run, of each moment, or two numbers") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    const auto document = hindcast::document::Document::load(
+        std::string(hindcast::test::source_dir) + "/scenes/free_flight.json");
+    int count = 0;
+    // At the top of the flight, when the ball is slowest, with what the view says.
+    const auto draw = [&](const std::vector<std::string>& more, const char* key = nullptr,
+                          const char* value = nullptr) {
+        auto scene_of_view = document;
+        if (key != nullptr)
+            scene_of_view.set(std::string("/view/") + key,
+                              hindcast::document::Document::parse(value).root());
+        const std::string file = folder / "scene.json";
+        scene_of_view.save(file);
+        const std::string picture = folder / fmt::format("{}.png", ++count);
+        std::vector<std::string> words = with(picture, more);
+        words[1] = file;
+        words.insert(words.end(), {"--time", "0.4", "--no-colour-bar"});
+        const Finished run = run_program(words);
+        INFO(run.err);
+        CHECK(run.status == 0);
+        return read_png(picture).pixels;
+    };
+    const auto run = draw({});
+    CHECK(run == draw({"--range", "run"}));
+    CHECK(run == draw({}, "color_range", "\"run\""));
+    // Speeds are sqrt(9 + (4 - 0.0981 k)^2) after k steps: 3.00014 m/s and 6.5 m/s at the ends. At
+    // 0.4 s the ball has the colour of the least one, but of the only one in the moment's range.
+    CHECK(run == draw({"--range", "3.00014,6.5"}));
+    const auto frame = draw({"--range", "frame"});
+    CHECK(frame != run);
+    CHECK(frame == draw({}, "color_range", "\"frame\""));
+    CHECK(run == draw({"--range", "run"}, "color_range", "\"frame\""));
+    CHECK(draw({"--range", "2,4"}) == draw({}, "color_range", "[2, 4]"));
+    CHECK(draw({"--range", "2,4"}) != run);
+    CHECK(draw({"--colour-map", "grey"}) == draw({}, "color_map", "\"grey\""));
+    CHECK(draw({"--colour-map", "grey"}) != run);
+    const auto log = draw({"--range", "2,8", "--log-colours"});
+    CHECK(log == draw({"--range", "2,8"}, "color_scale", "\"log\""));
+    CHECK(log != draw({"--range", "2,8", "--linear-colours"}, "color_scale", "\"log\""));
+
+    const Finished empty = run_program(with(folder / "x.png", {"--range", "4,2"}));
+    CHECK(empty.status != 0);
+    CHECK(empty.err.find("the smaller number first") != std::string::npos);
+}
+
 TEST_CASE("command: stress and energy density are colours, contact forces arrows") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
@@ -243,6 +291,9 @@ TEST_CASE("command: failures say what is wrong and what to do") {
     run = run_program({"view", folder / "none.json", "--screenshot", file});
     CHECK(run.status == 1);
     CHECK(run.err.find("none.json") != std::string::npos);
+    run = run_program({"view", scene, "--screenshot", file, "--checkpoint", "soft"});
+    CHECK(run.status == 1);
+    CHECK(run.err.find("the scene has no checkpoint 'soft'") != std::string::npos);
     CHECK(run_program(with(file, {"--eye", "1,2"})).status == 2);
     {
         const Environment nowhere("HINDCAST_VULKAN_LIBRARY", "/nowhere/libvulkan.so.1");
@@ -332,4 +383,19 @@ TEST_CASE("command: info names device, driver and transports") {
     run = run_program({"info"});
     CHECK(run.status == 0);
     CHECK(run.out.find("there is no Vulkan here") != std::string::npos);
+}
+
+TEST_CASE("view: a robot's model opens without a scene file") {
+    HINDCAST_NEEDS_PROGRAM();
+    HINDCAST_NEEDS_MUJOCO();
+    const TemporaryFolder folder;
+    std::ofstream(folder / "robot.xml")
+        << "<mujoco><worldbody><body><joint/><geom size='0.1'/></body>"
+           "</worldbody></mujoco>";
+    const std::filesystem::path picture = folder / "picture.png";
+    const Finished run = run_program({"view", (folder / "robot.xml").string(), "--screenshot",
+                                      picture.string(), "--frames", "2"});
+    CHECK_MESSAGE(run.status == 0, run.err);
+    CHECK(std::filesystem::exists(picture));
+    CHECK_FALSE(std::filesystem::exists(folder / "robot.json"));
 }

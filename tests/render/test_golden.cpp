@@ -21,6 +21,12 @@ TEST_CASE("golden: pictures of everything") {
         maker = plane_gallery();
         compare_golden(studio.draw(maker, gallery_view(maker, width, height, dark)),
                        "plane_" + theme, same);
+        maker = solid_gallery();
+        view = gallery_view(maker, width, height, dark);
+        view.slice = Slice{{0.1, -0.2, 1}, 0.3};
+        view.tubes.radius = 0.03;
+        view.most_arrows = 9;
+        compare_golden(studio.draw(maker, view), "sliced_" + theme, same);
     }
     StageMaker maker = particle_gallery(3000);
     View view = gallery_view(maker, width, height);

@@ -167,6 +167,18 @@ public:
         give("ctrl", s.ctrl);
     }
     void run() { simulation_->run(); }
+    // One step of both from this state.
+    void run_beside(Oracle& oracle, const RobotState& state) {
+        set(state);
+        run();
+        oracle.set(state);
+        oracle.step();
+    }
+    model::Quantity& quantity(const std::string& key) {
+        model::Quantity* const found = simulation_->model().find_quantity("robot." + key);
+        REQUIRE(found != nullptr);
+        return *found;
+    }
     std::vector<double> array(const std::string& name) const {
         if (!simulation_->model().has_array("robot." + name)) return {};
         return simulation_->model().array("robot." + name).to_doubles();

@@ -193,3 +193,34 @@ TEST_CASE("contacts and their derivatives have the same bits on every device") {
         }
     }
 }
+
+// An ellipsoid that lies on a box, a mesh on a height field.
+TEST_CASE("gradients of scenes pass over the search for what meets") {
+    HINDCAST_NEEDS_MUJOCO();
+    const std::string text = std::string("<mujoco>") + hull_assets + R"(<worldbody>
+      <geom type="box" size="1 1 0.1"/><geom type="hfield" hfield="hills" pos="3 0 0"/>
+      <body pos="0 0 0.29"><freejoint/><geom type="ellipsoid" size="0.1 0.25 0.2" mass="1"/></body>
+      <body pos="3 0 0.35"><freejoint/><geom type="mesh" mesh="stone" mass="1"/></body>
+      </worldbody></mujoco>)";
+    Ours ours(text, 0.01, 2,
+              R"(, "objective": [{"type": "array_target", "array": "robot.qvel", "target": 0.1}],
+                 "parameters": [{"path": "robot.qpos"}])");
+    ours.simulation().run(true);
+    const std::vector<double> gradient = ours.simulation().gradient();
+    model::Quantity* const qpos = ours.simulation().model().find_quantity("robot.qpos");
+    const std::vector<double> start = qpos->values;
+    double scale = 0;
+    for (const double g : gradient) scale = std::max(scale, std::fabs(g));
+    REQUIRE(scale > 1);
+    for (std::size_t k = 0; k < start.size(); ++k) {
+        CAPTURE(k);
+        const auto loss = [&](double by) {
+            qpos->values[k] = start[k] + by;
+            qpos->upload();
+            return ours.simulation().run();
+        };
+        const double slope = (8 * (loss(1e-6) - loss(-1e-6)) - (loss(2e-6) - loss(-2e-6))) / 12e-6;
+        CHECK(std::fabs(slope - gradient[k]) < 1e-6 * scale);
+        qpos->values = start;
+    }
+}

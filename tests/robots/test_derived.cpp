@@ -58,16 +58,10 @@ const std::vector<std::pair<const char*, double>> changes = {
     {"body_iquat", 0.1}, {"body_pos", 0.1},     {"body_quat", 0.1},
     {"jnt_pos", 0.05},   {"jnt_axis", 0.1},     {"dof_armature", 0.01}};
 
-model::Quantity& quantity(Ours& ours, const std::string& key) {
-    model::Quantity* const found = ours.simulation().model().find_quantity("robot." + key);
-    REQUIRE(found != nullptr);
-    return *found;
-}
-
 // Gives both these numbers; quaternions and axes are made of length 1 in MuJoCo, which takes them as
 // they are.
 void give(Oracle& oracle, Ours& ours, const std::string& key, std::vector<double> values) {
-    model::Quantity& q = quantity(ours, key);
+    model::Quantity& q = ours.quantity(key);
     q.values = values;
     q.upload();
     const bool unit = key.ends_with("quat") || key == "jnt_axis";
@@ -140,10 +134,7 @@ TEST_CASE("constants that follow from others are those of mj_setConst, and so is
         for (int k = 0; k < 20; ++k) {
             if (k > 0) change(oracle, ours, generator);
             const RobotState state = oracle.random_state(generator);
-            ours.set(state);
-            ours.run();
-            oracle.set(state);
-            oracle.step();
+            ours.run_beside(oracle, state);
             for (const char* key : {"dof_invweight0", "body_invweight0", "tendon_invweight0",
                                     "tendon_length0", "eq_data"})
                 if (const std::vector<double> found = ours.array(key); !found.empty())
@@ -185,13 +176,13 @@ TEST_CASE("derivatives of a step by numbers that constants follow from are MuJoC
     std::size_t place = 0;
     for (const auto& [key, size] : changes) {
         CAPTURE(key);
-        const std::vector<double> start = quantity(ours, key).values;
+        const std::vector<double> start = ours.quantity(key).values;
         const std::string name = key;
         const bool of_bodies = name.starts_with("body");
         double worst = 0;
         for (std::size_t k = 0; k < start.size(); ++k, ++place) {
             // The world's numbers change nothing, or all.
-            const std::size_t columns = static_cast<std::size_t>(quantity(ours, key).components);
+            const std::size_t columns = static_cast<std::size_t>(ours.quantity(key).components);
             if (of_bodies && k < columns) continue;
             std::vector<double> values = start;
             const double step = 1e-6 * (1 + std::fabs(start[k]));

@@ -52,9 +52,7 @@ TEST_CASE("pseudo-inertias: steps are MuJoCo's with the inertias that they mean"
             text.insert(k + 5, " simple=\"false\"");
         Oracle oracle(text, "robot.xml");
         Ours ours(text, robot_step, 1, "", R"(, "inertia_numbers": "pseudo")");
-        model::Quantity* const numbers =
-            ours.simulation().model().find_quantity("robot.body_pseudo_inertia");
-        REQUIRE(numbers != nullptr);
+        model::Quantity* const numbers = &ours.quantity("body_pseudo_inertia");
         const std::vector<double> own = numbers->values;
         for (int k = 0; k < 10; ++k) {
             std::vector<double> values = own;
@@ -68,10 +66,7 @@ TEST_CASE("pseudo-inertias: steps are MuJoCo's with the inertias that they mean"
                     put(oracle, body, &values[10 * body]);
             oracle.set_constants();
             const RobotState state = oracle.random_state(generator);
-            ours.set(state);
-            ours.run();
-            oracle.set(state);
-            oracle.step();
+            ours.run_beside(oracle, state);
             CHECK(distance(ours.array("qvel"), oracle.state().qvel) < 1e-9);
         }
     }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "app/session/document/camera_path.hpp"
+#include "app/session/view/camera_path.hpp"
 #include "engine/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -31,6 +31,7 @@ public:
         register_all_modules(registry_);
         registry_.add({model::Section::forces,
                        "counted",
+                       "Counted",
                        "No force; counts builds.",
                        {},
                        [this](std::shared_ptr<model::Settings>) {

@@ -151,6 +151,8 @@ TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host"
         }
     }
     on.frame_at(30);
+    // The range of the run's colours has been measured: two numbers of each frame.
+    scene.wait([](const Snapshot& s) { return s.colour_range && s.colour_range->complete; });
     const long long to_host = software.count("copied_to_host_bytes");
     const long long to_device = software.count("copies_to_device");
     for (std::int64_t step = 0; step < 30; ++step) {

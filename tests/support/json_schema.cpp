@@ -1,5 +1,6 @@
 #include "tests/support/json_schema.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
 #include <set>
@@ -55,8 +56,8 @@ private:
     void keyword(const Node& schema, const std::string& key, const Node& value, const Node& node,
                  Faults& faults) {
         static const std::set<std::string> annotations = {
-            "description",    "default", "title", "unit",
-            "differentiable", "$schema", "$defs", "then"};
+            "description", "default", "title", "unit", "differentiable", "$schema",
+            "$defs",       "then",    "means", "of",   "files"};
         if (annotations.contains(key)) return;
         const auto fault = [&](const std::string& what) {
             faults.push_back(node.pointer() + ": " + what);
@@ -117,6 +118,9 @@ private:
         } else if (key == "items") {
             for (std::size_t k = 0; node.is_array() && k < node.size(); ++k)
                 append(faults, check(value, node.item(k)));
+        } else if (key == "prefixItems") {
+            for (std::size_t k = 0; node.is_array() && k < std::min(node.size(), value.size()); ++k)
+                append(faults, check(value.item(k), node.item(k)));
         } else if (key == "minItems" || key == "maxItems") {
             if (node.is_array() &&
                 (key == "minItems" ? node.size() < count() : node.size() > count()))

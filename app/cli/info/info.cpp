@@ -19,6 +19,7 @@
 #include "engine/document/text.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/robot/mujoco_library.hpp"
+#include "engine/robot/robot_scene.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 #include "engine/sim/scene/schema.hpp"
 
@@ -294,7 +295,7 @@ int info(const Options& options) {
         return 0;
     }
     if (!options.robot.empty()) {
-        if (!is_robot_file(options.robot))
+        if (!robot::is_robot_file(options.robot))
             throw Error("'" + options.robot + "' is no model of a robot")
                 .remedy("name a file .xml (MJCF) or .urdf; for a scene write --scene");
         return print_robot(options.robot, options.json, options.arrays);

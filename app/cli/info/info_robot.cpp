@@ -265,11 +265,6 @@ void print_json(const RobotModel& model, const Support& support, const std::stri
 
 }  // namespace
 
-bool is_robot_file(const std::string& file) {
-    const std::string ending = std::filesystem::path(file).extension().string();
-    return ending == ".xml" || ending == ".mjcf" || ending == ".urdf";
-}
-
 int print_robot(const std::string& file, bool json, bool arrays) {
     const RobotModel model = RobotModel::load(file);
     const Support support = support_of(model);

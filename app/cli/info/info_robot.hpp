@@ -5,9 +5,6 @@
 
 namespace hindcast::cli {
 
-// Whether the name is that of a robot's model: .xml, .mjcf or .urdf.
-bool is_robot_file(const std::string& file);
-
 // Prints bodies as a tree with their joints, actuators, the geoms that collide, notes and refusals;
 // `json`: the same as one object; `arrays`: with every array of the compiled model. Throws Error
 // where the model cannot be read.

@@ -142,7 +142,8 @@ private:
         }
     }
 
-    static std::string colour(std::size_t k) {
+    std::string colour(std::size_t c) const {
+        const std::size_t k = figure_.curves[c].colour.value_or(c);
         return fmt::format("#{:06x}", curve_colours[k % curve_colours.size()]);
     }
 
@@ -162,8 +163,8 @@ private:
                 } else if (count > 1) {
                     out_ += fmt::format(
                         "<polyline class=\"curve\" data-name=\"{}\" fill=\"none\" stroke=\"{}\" "
-                        "stroke-width=\"1.8\" stroke-linejoin=\"round\" points=\"{}\"/>\n",
-                        name, colour(c), points);
+                        "stroke-width=\"{}\" stroke-linejoin=\"round\" points=\"{}\"/>\n",
+                        name, colour(c), curve.faint ? "0.8" : "1.8", points);
                 }
                 points.clear();
                 count = 0;
@@ -181,23 +182,30 @@ private:
         }
     }
 
+    // Without the many that are alike.
     void legend() {
+        std::vector<std::size_t> named;
         std::size_t longest = 0;
-        for (const Curve& curve : figure_.curves) longest = std::max(longest, curve.name.size());
+        for (std::size_t c = 0; c < figure_.curves.size(); ++c) {
+            if (figure_.curves[c].faint) continue;
+            named.push_back(c);
+            longest = std::max(longest, figure_.curves[c].name.size());
+        }
         const double wide = 44 + 7.2 * static_cast<double>(longest);
         const double x = right_ - wide - 8;
         double y = top_ + 8;
-        if (figure_.curves.empty()) return;
+        if (named.empty()) return;
         out_ += fmt::format(
             "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" "
             "fill-opacity=\"0.85\" stroke=\"{}\"/>\n",
-            x, y, wide, 8 + 18.0 * static_cast<double>(figure_.curves.size()), back_, faint_);
-        for (std::size_t c = 0; c < figure_.curves.size(); ++c, y += 18) {
+            x, y, wide, 8 + 18.0 * static_cast<double>(named.size()), back_, faint_);
+        for (const std::size_t c : named) {
             out_ += fmt::format(
                 "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
                 "stroke-width=\"1.8\"/>\n",
                 x + 8, y + 13, x + 30, y + 13, colour(c));
             words(x + 36, y + 17, figure_.curves[c].name, "start");
+            y += 18;
         }
     }
 

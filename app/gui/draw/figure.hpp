@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ inline constexpr std::array<std::uint32_t, 7> curve_colours = {
 struct Curve {
     std::string name;
     std::vector<double> x, y;
+    // Of curve_colours, modulo their number; none: that of its place among the curves.
+    std::optional<std::size_t> colour = {};
+    bool faint = false;  // one of many beside those that matter
 };
 
 struct Figure {

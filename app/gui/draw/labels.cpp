@@ -33,8 +33,9 @@ void plate(ImVec2 from, const std::string& text) {
 std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage& stage,
                                  const document::Document& document, const Registry& registry) {
     using Kind = render::Drawable::Kind;
-    std::vector<PlacedName> names;
     const std::optional<render::Frame>& frame = renderer.frame();
+    std::vector<PlacedName> names;
+    if (frame) names = wanted_fields(stage, *frame);
     std::vector<int> bodies;
     for (std::size_t k = 0; frame && k < stage.drawables.size(); ++k) {
         const render::Drawable& drawable = stage.drawables[k];
@@ -70,6 +71,21 @@ std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage
             const Handles handles = handles_of(document, registry, pointer, {}, stage.dimension);
             if (!handles.all.empty()) names.push_back({handles.all.front().centre, name});
         }
+    }
+    return names;
+}
+
+std::vector<PlacedName> wanted_fields(const render::Stage& stage, const render::Frame& frame) {
+    std::vector<PlacedName> names;
+    for (std::size_t k = 0; k < stage.drawables.size(); ++k) {
+        const render::Drawable& drawable = stage.drawables[k];
+        if (drawable.kind != render::Drawable::Kind::field || drawable.origin == render::Vec3{})
+            continue;
+        const bool hidden = k < frame.numbers.size() && frame.numbers[k] == std::vector<double>{0};
+        if (hidden) continue;
+        render::Vec3 above = drawable.origin;
+        above[1] += static_cast<double>(drawable.columns) * drawable.spacing;
+        names.push_back({above, drawable.name});
     }
     return names;
 }
@@ -135,46 +151,181 @@ void draw_names(ImVec2 at, int width, int height, const render::Camera& camera,
     }
 }
 
-BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar) {
-    if (static_cast<float>(height) < px(190)) return {};
-    const float tall = std::min(px(170), static_cast<float>(height) - px(90)), thick = px(12);
-    const ImVec2 top{at.x + static_cast<float>(width) - px(24) - thick, at.y + px(34)};
+namespace {
+
+// The colours of a bar, from its first number (`from`) to its last.
+void fill_bar(const ColourBar& bar, ImVec2 from, ImVec2 to, bool upright) {
     ImDrawList* const list = ImGui::GetWindowDrawList();
     constexpr int parts = 32;
     const bool one = bar.range[0] == bar.range[1];  // has the colour in the middle
     const auto colour = [&](int part) {
         const render::Colour c =
-            render::colour_at(bar.map, one ? 0.5 : 1 - static_cast<double>(part) / parts);
+            render::colour_at(bar.map, one ? 0.5 : static_cast<double>(part) / parts);
         return ImGui::ColorConvertFloat4ToU32({c[0], c[1], c[2], 1});
     };
+    const auto at = [&](int part) {
+        const float t = static_cast<float>(part) / parts;
+        return ImVec2{from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * t};
+    };
     for (int k = 0; k < parts; ++k) {
-        const float y0 = top.y + tall * static_cast<float>(k) / parts;
-        const float y1 = top.y + tall * static_cast<float>(k + 1) / parts;
-        list->AddRectFilledMultiColor({top.x, y0}, {top.x + thick, y1}, colour(k), colour(k),
-                                      colour(k + 1), colour(k + 1));
+        const ImVec2 a = at(k), b = at(k + 1);
+        if (upright)  // the last number is above
+            list->AddRectFilledMultiColor({from.x, b.y}, {to.x, a.y}, colour(k + 1), colour(k + 1),
+                                          colour(k), colour(k));
+        else
+            list->AddRectFilledMultiColor({a.x, from.y}, {b.x, to.y}, colour(k), colour(k + 1),
+                                          colour(k + 1), colour(k));
     }
-    list->AddRect(top, {top.x + thick, top.y + tall}, ImGui::GetColorU32(ImGuiCol_Border));
+    list->AddRect({from.x, std::min(from.y, to.y)}, {to.x, std::max(from.y, to.y)},
+                  ImGui::GetColorU32(ImGuiCol_Border));
+}
+
+// The number whose colour is at that part of the bar.
+std::string bar_number(const ColourBar& bar, double part) {
+    return number_text(render::number_at(bar.range, bar.logarithmic, part), 3);
+}
+
+// Title and words in one line, where the bar lies.
+BarPlace lying_bar(ImVec2 at, int width, int height, const ColourBar& bar) {
+    ImDrawList* const list = ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight(), thick = px(10);
+    const float long_ = std::min(px(220), static_cast<float>(width) - px(28));
+    const ImVec2 from{at.x + static_cast<float>(width) - px(14) - long_,
+                      at.y + static_cast<float>(height) - px(10) - thick - line};
+    if (long_ < px(60) || static_cast<float>(height) < thick + 2 * line + px(20)) return {};
+    fill_bar(bar, from, {from.x + long_, from.y + thick}, false);
+    const ImU32 ink = ImGui::GetColorU32(ImGuiCol_Text);
+    const auto text = [&](const std::string& words, float x, float y) {
+        list->AddText({x, y}, ink, words.c_str());
+    };
+    const auto wide = [](const std::string& words) { return ImGui::CalcTextSize(words.c_str()).x; };
+    const float below = from.y + thick + px(2);
+    if (bar.range[0] == bar.range[1]) {
+        text("all " + number_text(bar.range[0], 3), from.x, below);
+    } else {
+        text(bar_number(bar, 0), from.x, below);
+        text(bar_number(bar, 1), from.x + long_ - wide(bar_number(bar, 1)), below);
+        const std::string words = bar.logarithmic ? bar.words + ", log" : bar.words;
+        const float room =
+            long_ - 2 * std::max(wide(bar_number(bar, 0)), wide(bar_number(bar, 1))) - px(12);
+        if (wide(words) <= room)
+            list->AddText({from.x + (long_ - wide(words)) / 2, below},
+                          ImGui::GetColorU32(ImGuiCol_TextDisabled), words.c_str());
+    }
+    const std::string& title = bar.title;
+    text(title, from.x + long_ - std::min(wide(title), long_), from.y - line - px(2));
+    return {from, {long_, thick}};
+}
+
+}  // namespace
+
+BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar) {
+    if (static_cast<float>(height) < px(190)) return lying_bar(at, width, height, bar);
+    const float tall = std::min(px(170), static_cast<float>(height) - px(90)), thick = px(12);
+    const ImVec2 top{at.x + static_cast<float>(width) - px(24) - thick, at.y + px(34)};
+    ImDrawList* const list = ImGui::GetWindowDrawList();
+    fill_bar(bar, {top.x, top.y + tall}, {top.x + thick, top.y}, true);
     const auto text = [&](const std::string& words, float y) {
         const ImVec2 size = ImGui::CalcTextSize(words.c_str());
         list->AddText({top.x - size.x - px(6), y - size.y / 2}, ImGui::GetColorU32(ImGuiCol_Text),
                       words.c_str());
     };
-    if (one) {
+    if (bar.range[0] == bar.range[1]) {
         text(fmt::format("all {}", number_text(bar.range[0], 3)), top.y + tall / 2);
     } else {
-        text(number_text(bar.range[1], 3), top.y + px(2));
-        text(number_text((bar.range[0] + bar.range[1]) / 2, 3), top.y + tall / 2);
-        text(number_text(bar.range[0], 3), top.y + tall - px(2));
+        text(bar_number(bar, 1), top.y + px(2));
+        text(bar_number(bar, 0.5), top.y + tall / 2);
+        text(bar_number(bar, 0), top.y + tall - px(2));
     }
-    const ImVec2 size = ImGui::CalcTextSize(bar.title.c_str());
-    list->AddText({top.x + thick - size.x, top.y - size.y - px(8)},
-                  ImGui::GetColorU32(ImGuiCol_Text), bar.title.c_str());
+    const auto beside = [&](const std::string& words, float y, ImU32 ink) {
+        const float wide = ImGui::CalcTextSize(words.c_str()).x;
+        list->AddText({top.x + thick - wide, y}, ink, words.c_str());
+    };
+    beside(bar.title, top.y - ImGui::GetTextLineHeight() - px(8),
+           ImGui::GetColorU32(ImGuiCol_Text));
+    if (!bar.words.empty() || bar.logarithmic)
+        beside(bar.logarithmic ? bar.words + (bar.words.empty() ? "log" : ", log") : bar.words,
+               top.y + tall + px(6), ImGui::GetColorU32(ImGuiCol_TextDisabled));
     return {top, {thick, tall}};
 }
 
 void draw_time(ImVec2 at, int height, const std::string& text) {
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     plate({at.x + px(14), at.y + static_cast<float>(height) - size.y - px(12)}, text);
+}
+
+std::vector<PlacedDistance> distances_in(const std::vector<session::Distance>& distances,
+                                         const render::Stage& stage, const render::Frame& frame,
+                                         const session::PointPlaces& points, std::string& problem) {
+    std::vector<PlacedDistance> placed;
+    for (const session::Distance& distance : distances) {
+        try {
+            placed.push_back({session::place_of(distance.from, stage, frame, points),
+                              session::place_of(distance.to, stage, frame, points)});
+        } catch (const Error& error) {
+            problem = error.what();
+        }
+    }
+    return placed;
+}
+
+std::string distance_text(const PlacedDistance& distance) {
+    double sum = 0;
+    for (std::size_t c = 0; c < 3; ++c) sum += std::pow(distance.to[c] - distance.from[c], 2);
+    return number_text(std::sqrt(sum), 4) + " m";
+}
+
+std::string way_text(const PlacedDistance& distance, int dimension) {
+    std::string text;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(dimension); ++c)
+        text += fmt::format("{}{} {}", c > 0 ? "  " : "", "xyz"[c],
+                            number_text(distance.to[c] - distance.from[c], 4));
+    return text;
+}
+
+void draw_distances(ImVec2 at, int width, int height, const render::Camera& camera,
+                    const std::vector<PlacedDistance>& distances, int dimension) {
+    ImDrawList* const list = ImGui::GetWindowDrawList();
+    const auto pixel = [&](const render::Vec3& place) -> std::optional<ImVec2> {
+        const auto p = render::project(camera, place, width, height);
+        if (!p) return std::nullopt;
+        return ImVec2{at.x + static_cast<float>((*p)[0]), at.y + static_cast<float>((*p)[1])};
+    };
+    const auto line = [&](const render::Vec3& a, const render::Vec3& b, ImU32 colour, float thick) {
+        const auto p = pixel(a), q = pixel(b);
+        if (p && q) list->AddLine(*p, *q, colour, thick);
+    };
+    // As the axes of the gizmo.
+    static constexpr ImU32 axes[] = {IM_COL32(214, 72, 72, 255), IM_COL32(72, 176, 84, 255),
+                                     IM_COL32(80, 120, 230, 255)};
+    const ImU32 ink = ImGui::GetColorU32(ImGuiCol_Text),
+                border = ImGui::GetColorU32(ImGuiCol_WindowBg, 0.8F);
+    list->PushClipRect(at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)},
+                       true);
+    for (const PlacedDistance& distance : distances) {
+        render::Vec3 corner = distance.from;
+        for (std::size_t c = 0; c < static_cast<std::size_t>(dimension); ++c) {
+            render::Vec3 next = corner;
+            next[c] = distance.to[c];
+            line(corner, next, axes[c], px(1.5F));
+            corner = next;
+        }
+        line(distance.from, distance.to, border, px(4));
+        line(distance.from, distance.to, ink, px(2));
+        render::Vec3 middle{};
+        for (std::size_t c = 0; c < 3; ++c) middle[c] = (distance.from[c] + distance.to[c]) / 2;
+        for (const render::Vec3* end : {&distance.from, &distance.to})
+            if (const auto p = pixel(*end)) {
+                list->AddCircleFilled(*p, px(4.5F), border);
+                list->AddCircleFilled(*p, px(3), ink);
+            }
+        if (const auto p = pixel(middle)) {
+            const std::string text = distance_text(distance) + "\n" + way_text(distance, dimension);
+            const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+            plate({std::floor(p->x + px(10)), std::floor(p->y - size.y / 2)}, text);
+        }
+    }
+    list->PopClipRect();
 }
 
 }  // namespace hindcast::gui

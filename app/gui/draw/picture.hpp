@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "app/gui/draw/canvas.hpp"
 #include "app/gui/work/workspace.hpp"
@@ -35,6 +36,15 @@ public:
                                             const render::Element& part = {}) {
         return renderer_.bounds_of(drawables, part);
     }
+    // The numbers that an element is coloured by, as Renderer::numbers_of().
+    std::optional<std::array<double, 2>> numbers_of(int drawable, const render::Element& element) {
+        return renderer_.numbers_of(drawable, element);
+    }
+    // Where the points of all bodies are in the frame drawn last, m. Empty where there are none, and
+    // where they are on a device that shares its memory with the graphics card alone.
+    std::vector<render::Vec3> points() const;
+    // Where one of them is; none where that is not known.
+    std::optional<render::Vec3> point(std::int64_t point) const;
     bool expects() const;  // whether a frame is being written
     // Whether there is a newer frame than the one drawn.
     bool is_behind() const {

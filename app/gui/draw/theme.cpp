@@ -109,6 +109,7 @@ void Theme::apply(bool dark, float scale) {
     style.TabBarOverlineSize = 2;
     style.TabCloseButtonMinWidthSelected = 0;  // while the mouse is there
     style.TabCloseButtonMinWidthUnselected = 0;
+    style.TabMinWidthShrink = 1000;  // what has no room is scrolled to, not cut
     style.DockingSeparatorSize = 3;
     style.WindowMenuButtonPosition = ImGuiDir_None;
     style.WindowTitleAlign = {0, 0.5F};

@@ -70,7 +70,8 @@ inline constexpr const char *play = "\xef\x81\x8b", *pause = "\xef\x81\x8c", *st
                             *folder = "\xef\x81\xbb", *up = "\xef\x81\xa2",
                             *export_out = "\xef\x82\x8e", *sun = "\xef\x86\x85",
                             *one = "\xef\x81\x94", *history = "\xef\x87\x9a",
-                            *flag = "\xef\x80\xa4", *arrow_right = "\xef\x81\xa1";
+                            *flag = "\xef\x80\xa4", *arrow_right = "\xef\x81\xa1",
+                            *ruler = "\xef\x81\xbe", *cut = "\xef\x83\x84";
 }  // namespace icon
 
 }  // namespace hindcast::gui

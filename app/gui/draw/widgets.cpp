@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <sstream>
+#include <utility>
 
 namespace hindcast::gui {
 
@@ -69,6 +70,28 @@ void wrapped_text(const std::string& text, const ImVec4& colour) {
     ImGui::PopStyleColor();
 }
 
+Typed name_field(const char* id, std::string& name, bool& fresh, const std::string& tooltip) {
+    if (fresh) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    const bool entered = ImGui::InputText(
+        id, &name, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    tip(tooltip);
+    const bool left = !std::exchange(fresh, false) && ImGui::IsItemDeactivated();
+    return entered ? Typed::entered : left ? Typed::left : Typed::goes_on;
+}
+
+bool begin_modal(const char* id, float width) {
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.45F});
+    ImGui::SetNextWindowSize({width, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(18), px(14)});
+    const bool open = ImGui::BeginPopupModal(id, nullptr,
+                                             ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                                                 ImGuiWindowFlags_NoSavedSettings |
+                                                 ImGuiWindowFlags_AlwaysAutoResize);
+    ImGui::PopStyleVar();
+    return open;
+}
+
 void heading(const char* text) {
     ImGui::Spacing();
     ImGui::PushFont(style().fonts().bold, 0);
@@ -76,18 +99,66 @@ void heading(const char* text) {
     ImGui::PopFont();
 }
 
-void cut_text(const std::string& text, float width) {
-    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-    if (size.x <= width) {
-        ImGui::TextUnformatted(text.c_str());
-        return;
+void beside(float width, float spacing) {
+    ImGui::SameLine(0, px(spacing));
+    if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+}
+
+std::string cut_to(const std::string& text, float width) {
+    const auto wide = [](const std::string& t) { return ImGui::CalcTextSize(t.c_str()).x; };
+    if (wide(text) <= width) return text;
+    // Where characters begin: a cut stands between two of them.
+    std::vector<std::size_t> begins;
+    for (std::size_t k = 0; k < text.size(); ++k)
+        if ((static_cast<unsigned char>(text[k]) & 0xC0U) != 0x80U) begins.push_back(k);
+    begins.push_back(text.size());
+    const std::size_t count = begins.size() - 1;
+    const auto with = [&](std::size_t kept) {
+        const std::size_t front = (kept + 1) / 2, back = kept / 2;
+        return text.substr(0, begins[front]) + "\u2026" + text.substr(begins[count - back]);
+    };
+    std::size_t low = 0, high = count > 0 ? count - 1 : 0;
+    while (low < high) {
+        const std::size_t middle = (low + high + 1) / 2;
+        if (wide(with(middle)) <= width)
+            low = middle;
+        else
+            high = middle - 1;
     }
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    at.y += ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;  // where text would stand
-    ImGui::Dummy({width, size.y});
-    ImGui::RenderTextEllipsis(ImGui::GetWindowDrawList(), at, {at.x + width, at.y + size.y},
-                              at.x + width, text.c_str(), nullptr, &size);
-    tip(text);
+    return with(low);
+}
+
+void cut_text(const std::string& text, float width) {
+    const std::string cut = cut_to(text, width);
+    ImGui::TextUnformatted(cut.c_str());
+    if (cut != text) tip(text);
+}
+
+std::string label_of(const std::string& identifier) {
+    static const std::map<std::string, std::string> special = {{"lbfgs", "L-BFGS"},
+                                                               {"newton_cg", "Newton-CG"},
+                                                               {"bdf2", "BDF2"},
+                                                               {"mpm_grid", "MPM grid"},
+                                                               {"quasi_static", "quasi-static"},
+                                                               {"mjcf", "MJCF"},
+                                                               {"urdf", "URDF"},
+                                                               {"adam", "Adam"}};
+    if (const auto found = special.find(identifier); found != special.end()) return found->second;
+    std::string text = identifier;
+    std::ranges::replace(text, '_', ' ');
+    return text;
+}
+
+std::string path_label(const std::string& path) {
+    const std::size_t dot = path.find('.');
+    if (dot == std::string::npos) return path;
+    std::string text = path;
+    bool inside = false;  // names of elements stay
+    for (std::size_t k = dot; k < text.size(); ++k) {
+        inside = text[k] == '[' || (inside && text[k] != ']');
+        if (text[k] == '_' && !inside) text[k] = ' ';
+    }
+    return text;
 }
 
 void table_headers(std::span<const char* const> helps) {
@@ -233,9 +304,19 @@ Edited number_field(const char* id, NumberField& field) {
         : field.mixed        ? "-"
         : field.whole        ? fmt::format("{:.0f}", field.value)
                       : number_text(field.value, 6) + (field.unit.empty() ? "" : " " + field.unit);
+    // A number that has no room for its digits is shown with fewer, one with no room for its unit
+    // without it; the tooltip has all.
+    const float room = width - 2 * ImGui::GetStyle().FramePadding.x;
+    const auto wide = [](const std::string& t) { return ImGui::CalcTextSize(t.c_str()).x; };
+    std::string fitting = shown;
+    if (field.shown.empty() && !field.mixed && !field.whole)
+        for (int digits = 5; digits > 1 && wide(fitting) > room; --digits)
+            fitting = number_text(field.value, digits) +
+                      (field.unit.empty() || digits < 3 ? "" : " " + field.unit);
+    fitting = cut_to(fitting, room);
     // ImGui formats with printf: what is shown is literal text.
     std::string format;
-    for (const char c : shown) format += c == '%' ? std::string("%%") : std::string(1, c);
+    for (const char c : fitting) format += c == '%' ? std::string("%%") : std::string(1, c);
     double dragged =
         goes_on ? dragging.place : on_drag(std::clamp(field.value, field.low, field.high));
     const double low_end = on_drag(field.low), high_end = on_drag(field.high);
@@ -271,7 +352,8 @@ Edited number_field(const char* id, NumberField& field) {
     }
     const bool was_dragged = ended && dragging.moved;
     if (changed) field.value = value_at(dragged);
-    std::string help = field.tooltip;
+    std::string help = fitting == shown ? "" : shown + "\n";
+    help += field.tooltip;
     if (!help.empty()) help += "\n\n";
     help += "Drag sideways, or click and type";
     help += field.unit.empty() ? " a number or an expression."
@@ -290,26 +372,31 @@ Edited number_field(const char* id, NumberField& field) {
 }
 
 bool choice(const char* id, const std::vector<std::string>& words, std::string& chosen,
-            const std::string& tooltip, float width, const char* none) {
+            const std::string& tooltip, float width, const char* none,
+            std::string (*shown)(const std::string&)) {
     bool changed = false;
     const float own = width > 0 ? width : ImGui::GetContentRegionAvail().x;
     ImGui::SetNextItemWidth(own);
-    const char* preview = chosen.empty() ? (none != nullptr ? none : "choose") : chosen.c_str();
-    if (ImGui::BeginCombo(id, preview)) {
+    const auto label = [&](const std::string& word) { return shown ? shown(word) : word; };
+    const std::string preview =
+        !chosen.empty() ? label(chosen) : std::string(none != nullptr ? none : "choose");
+    const std::string cut =
+        cut_to(preview, own - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x);
+    if (ImGui::BeginCombo(id, cut.c_str())) {
         if (none != nullptr && ImGui::Selectable(none, chosen.empty())) {
             chosen.clear();
             changed = true;
         }
-        for (const std::string& word : words)
-            if (ImGui::Selectable(word.c_str(), word == chosen) && word != chosen) {
+        for (const std::string& word : words) {
+            const std::string text = label(word) == word ? word : label(word) + "###" + word;
+            if (ImGui::Selectable(text.c_str(), word == chosen) && word != chosen) {
                 chosen = word;
                 changed = true;
             }
+        }
         ImGui::EndCombo();
     }
-    const bool cut = ImGui::CalcTextSize(chosen.c_str()).x >
-                     own - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;
-    tip(cut ? chosen + "\n" + tooltip : tooltip);
+    tip(cut != preview ? preview + "\n" + tooltip : tooltip);
     return changed;
 }
 

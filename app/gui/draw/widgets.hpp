@@ -36,8 +36,18 @@ void tip(const std::string& text);
 void quiet_text(const std::string& text);
 void wrapped_text(const std::string& text, const ImVec4& colour);
 void heading(const char* text);
-// Text cut to the width with "..."; its tooltip is the whole text.
+// The text, or its beginning and end with "…" between them so that it is at most that wide.
+std::string cut_to(const std::string& text, float width);
+// The next item, so wide, goes beside the last one or, without room there, below it.
+void beside(float width, float spacing = 6);
+// Text cut to the width; its tooltip is then the whole text.
 void cut_text(const std::string& text, float width);
+
+// What a scene file calls by an identifier, in words: "gradient descent", "L-BFGS". Names that users
+// give are shown as they are.
+std::string label_of(const std::string& identifier);
+// Likewise a path, whose first part is a name: "my_cage.rest length", "robot.body mass[left_foot]".
+std::string path_label(const std::string& path);
 
 // The header row of the current table, each header with its help.
 void table_headers(std::span<const char* const> helps);
@@ -69,9 +79,18 @@ enum class Edited { no, dragging, done };
 // Throws nothing: invalid input stays in the field and is marked.
 Edited number_field(const char* id, NumberField& field);
 
-// A choice of words.
+// A choice of words. `shown`: what is shown for each, label_of() or path_label().
 bool choice(const char* id, const std::vector<std::string>& words, std::string& chosen,
-            const std::string& tooltip, float width = 0, const char* none = nullptr);
+            const std::string& tooltip, float width = 0, const char* none = nullptr,
+            std::string (*shown)(const std::string&) = nullptr);
+
+// A window in the middle that everything else waits for. True: its content follows, then EndPopup().
+bool begin_modal(const char* id, float width);
+
+// A name that is typed where it stands, over the rest of the line. `fresh`: it has just come, and takes
+// the keyboard; false from then on.
+enum class Typed : std::uint8_t { goes_on, entered, left };
+Typed name_field(const char* id, std::string& name, bool& fresh, const std::string& tooltip);
 
 bool search_field(const char* id, std::string& text, const char* hint);
 // Whether all words of `search` occur in the text, ignoring case.

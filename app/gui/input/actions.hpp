@@ -30,9 +30,11 @@ struct Action {
     bool is_in(const std::string& of) const { return menu.substr(0, menu.find('/')) == of; }
 };
 
-std::vector<Action> all_actions();     // actions_table.cpp
-std::vector<Action> camera_actions();  // camera_keys.cpp: the camera path
-std::vector<Action> side_actions();    // camera_sides.cpp: standard views
+std::vector<Action> all_actions();      // actions_table.cpp
+std::vector<Action> camera_actions();   // camera_keys.cpp: the camera path
+std::vector<Action> side_actions();     // camera_sides.cpp: standard views
+std::vector<Action> making_actions();   // gui/making: chosen points, arranging
+std::vector<Action> looking_actions();  // gui/looking: distances, the slice
 
 class Actions {
 public:

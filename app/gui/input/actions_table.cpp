@@ -9,7 +9,6 @@ namespace hindcast::gui {
 namespace {
 
 using session::Optimise;
-
 bool has_scene(const Workspace& w) { return w.has_scene(); }
 bool runs(const Workspace& w) { return w.shows_run(); }
 bool can_optimise(const Workspace& w) {
@@ -63,6 +62,15 @@ std::vector<Action> file_actions() {
          "Opens a scene file. Files can be dropped onto the window as well.",
          {},
          [](Workspace& w) { w.show_open = true; },
+         {}},
+        {"open_results",
+         "File",
+         icon::list,
+         "Open results...",
+         0,
+         "Shows what hindcast batch or optimize has written: tables and curves",
+         {},
+         [](Workspace& w) { w.show_open_results = true; },
          {}},
         {"gallery",
          "File",
@@ -582,7 +590,8 @@ std::vector<Action> help_actions() {
 std::vector<Action> all_actions() {
     std::vector<Action> all;
     for (auto part : {file_actions(), edit_actions(), side_actions(), view_actions(),
-                      camera_actions(), simulation_actions(), optimise_actions(), help_actions()})
+                      making_actions(), looking_actions(), camera_actions(), simulation_actions(),
+                      optimise_actions(), help_actions()})
         for (Action& action : part) all.push_back(std::move(action));
     return all;
 }

@@ -1,5 +1,5 @@
 // The camera path as the user makes it: keys at the moments of the timeline. They stand in the
-// document (session/document/camera_path.hpp).
+// document (session/view/camera_path.hpp).
 #include <algorithm>
 
 #include "app/gui/draw/labels.hpp"

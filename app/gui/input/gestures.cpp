@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 namespace hindcast::gui {
 
@@ -23,10 +24,16 @@ constexpr GestureRow table[] = {
     {Gesture::move, How::drag, ImGuiMouseButton_Right, 0, In::any, "", "Move the view"},
     {Gesture::move, How::drag, ImGuiMouseButton_Middle, 0, In::any, "", "Move the view"},
     {Gesture::zoom, How::wheel, 0, 0, In::any, "", "Zoom to the cursor"},
+    {Gesture::choose_part, How::click, ImGuiMouseButton_Left, ImGuiMod_Shift, In::any, "",
+     "Choose the point under the cursor besides others, or let it go: to pin them, connect them "
+     "and "
+     "more"},
     {Gesture::select, How::click, ImGuiMouseButton_Left, 0, In::any, "",
      "Select what is under the cursor"},
     {Gesture::centre, How::double_click, ImGuiMouseButton_Left, 0, In::any, "",
      "Centre the view on what is under the cursor"},
+    {Gesture::view_menu, How::click, ImGuiMouseButton_Right, 0, In::any, "",
+     "What can be done with what is chosen, and what can be added"},
     {Gesture::quantity_menu, How::click, ImGuiMouseButton_Right, 0, In::any, "on a quantity",
      "Sweep it, plot it, reset it, optimise it"},
 };
@@ -61,8 +68,10 @@ bool GestureRow::happens(bool plane) const {
         case How::pull: return ImGui::IsMouseClicked(button);
         case How::wheel: return io.MouseWheel != 0;
         case How::click:
-            return ImGui::IsMouseReleased(button) && ImGui::GetMouseDragDelta(button).x == 0 &&
-                   !ImGui::IsMouseDragPastThreshold(button);
+            return ImGui::IsMouseReleased(button) && !ImGui::IsMouseDragPastThreshold(button) &&
+                   // Moved and released within one frame.
+                   std::hypot(io.MousePos.x - io.MouseClickedPos[button].x,
+                              io.MousePos.y - io.MouseClickedPos[button].y) < io.MouseDragThreshold;
         case How::double_click: return ImGui::IsMouseDoubleClicked(button);
     }
     return false;

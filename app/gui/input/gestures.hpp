@@ -11,7 +11,17 @@
 
 namespace hindcast::gui {
 
-enum class Gesture : std::uint8_t { turn, move, zoom, pull, select, centre, quantity_menu };
+enum class Gesture : std::uint8_t {
+    turn,
+    move,
+    zoom,
+    pull,
+    choose_part,
+    select,
+    centre,
+    view_menu,
+    quantity_menu
+};
 
 struct GestureRow {
     Gesture does = Gesture::turn;

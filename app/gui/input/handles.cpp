@@ -86,6 +86,13 @@ public:
         handle.pointer = pointer;
         if (mesh->find("box") != nullptr) {
             add_box(*mesh, handle);
+        } else if (const Node* const grid = mesh->find("grid"); grid != nullptr) {
+            const auto origin = vector_of(grid->find("origin"), dimension_);
+            if (!origin) return;
+            handle.kind = Handle::Kind::origin;
+            handle.pointer = pointer + "/grid/origin";
+            handle.centre = *origin;
+            found.push_back(handle);
         } else if (const Node* points = mesh->find("points"); points != nullptr) {
             handle.pointer = pointer + "/points";
             if (points->is_array() && points->size() > 0)

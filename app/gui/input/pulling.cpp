@@ -10,9 +10,8 @@ namespace hindcast::gui {
 
 namespace {
 
+using render::dot;
 using render::Vec3;
-
-double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 // Where the mouse is in the plane through the place, parallel to the picture.
 Vec3 in_plane(const render::Camera& camera, const Vec3& place, ImVec2 mouse, int width,

@@ -74,7 +74,7 @@ public:
                 const session::CheckRow& row = (*now.check)[static_cast<std::size_t>(k)];
                 ImGui::TableNextRow();
                 ImGui::TableNextColumn();
-                ImGui::TextUnformatted(row.name.c_str());
+                cut_text(path_label(row.name), ImGui::GetContentRegionAvail().x);
                 ImGui::TableNextColumn();
                 ImGui::TextColored(style().palette().gradient, "%s",
                                    number_text(row.gradient, 8).c_str());

@@ -12,7 +12,6 @@
 #include "app/gui/input/picking.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "engine/sim/scene/schema.hpp"
 
 namespace hindcast::gui {
 
@@ -25,6 +24,8 @@ public:
     Inspector()
         : Panel("Inspector", icon::sliders, Place::right,
                 "Every number of the selected thing, with its gradient") {}
+
+    void update(Context& context) override { picks_.look(context.work); }
 
     void draw(Context& context) override {
         Workspace& work = context.work;
@@ -105,6 +106,7 @@ private:
                                      std::min(left, ImGui::GetFontSize() * 10)));
             quiet_text(value);
         }
+        scene_keys(work);
         ImGui::Spacing();
         wrapped_text("Click something in the picture or in the scene tree to see its numbers.",
                      style().palette().quiet);
@@ -121,40 +123,53 @@ private:
             if (pointer.starts_with(std::string("/") + model::name_of(section) + "/"))
                 module = work.registry().find(section, kind);
         ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
-        ImGui::TextUnformatted(name.c_str());
+        cut_text(name, ImGui::GetContentRegionAvail().x);
         ImGui::PopFont();
-        ImGui::SameLine();
-        quiet_text(kind);
+        const std::string title = module != nullptr ? module->title : label_of(kind);
+        beside(ImGui::CalcTextSize(title.c_str()).x, 8);
+        quiet_text(title);
         if (module == nullptr) return;
         tip(module->documentation);
         if (work.selection().element >= 0) {
-            ImGui::SameLine();
-            quiet_text(element_text(work.selection().part()));
+            const std::string part = element_text(work.selection().part());
+            beside(ImGui::CalcTextSize(part.c_str()).x, 8);
+            quiet_text(part);
         }
         const bool objective = pointer.starts_with("/objective/");
         ImGui::Spacing();
-        if (objective) {
-            draw_field(context, pointer,
-                       model::number("weight").fallback("1").at_least(0).doc(
-                           "factor of this term in the loss"));
-        }
+        if (objective)
+            for (const char* const key : {"weight", "at"})
+                draw_field(context, pointer, *module, key, "");
         // What may be optimised first, then what it is built from.
         for (const bool optimisable : {true, false})
             for (const model::Field& field : module->fields)
-                if (field.may_optimize == optimisable) draw_field(context, pointer, field);
+                if (field.may_optimize == optimisable)
+                    draw_field(context, pointer, *module, field.key, field.documentation);
     }
 
-    void draw_field(Context& context, const std::string& object, const model::Field& field) {
+    void draw_field(Context& context, const std::string& object, const model::ModuleType& module,
+                    const std::string& key, const std::string& documentation) {
         Workspace& work = context.work;
-        const std::string pointer = object + "/" + field.key;
+        const session::Form* const form =
+            forms_of(work.registry()).of_field(module.section, module.type, key);
+        if (form == nullptr) return;
+        const std::string pointer = object + "/" + key;
         const auto& quantities = work.now().present_quantities();
         const auto quantity =
             std::ranges::find(quantities, pointer, &session::QuantityInfo::scene_pointer);
-        ImGui::PushID(field.key.c_str());
-        if (quantity != quantities.end())
-            draw_quantity(context, *quantity, field.key, field.documentation);
-        else
-            edit_plain_field(work, pointer, field);
+        ImGui::PushID(key.c_str());
+        if (quantity != quantities.end()) {
+            draw_quantity(context, *quantity, key, documentation, form, &picks_);
+            draw_refusal(work, pointer);
+        } else {
+            FieldLook look{.label = session::in_words(key), .help = form->help};
+            if (!form->fallback.is_null())
+                look.help += "\nDefault: " + document::to_line(form->fallback);
+            const auto row = std::ranges::find(module.fields, key, &model::Field::key);
+            look.optional = form->fallback.is_null() &&
+                            (row == module.fields.end() || !row->fallback_json.empty());
+            edit_plain_field(work, pointer, *form, look, &picks_);
+        }
         ImGui::PopID();
     }
 
@@ -171,7 +186,7 @@ private:
                                   "acceleration of everything that is free");
             return;
         }
-        static const document::Document schema = scene_schema(work.registry());
+        const document::Document& schema = forms_of(work.registry()).schema();
         const bool parameter = pointer.starts_with("/parameters/");
         const std::string at = parameter ? "/properties/parameters/items" : "/properties" + pointer;
         const Node* rows = schema.find(at + "/properties");
@@ -196,6 +211,17 @@ private:
             edit_by_schema(work, pointer, *rows, nullptr);
     }
 
+    // What the scene is called, how it is looked at and what is kept of it.
+    static void scene_keys(Workspace& work) {
+        const bool open = ImGui::CollapsingHeader("The scene itself");
+        tip("Name, description, dimension, outputs and view of the scene");
+        if (!open) return;
+        const Node* const rows = forms_of(work.registry()).schema().find("/properties");
+        for (const char* const key : {"name", "description", "dimension", "up", "outputs", "view"})
+            edit_by_schema(work, "", *rows, [&](const std::string& k) { return k == key; });
+    }
+
+    Picks picks_;
     bool watches_gradients_ = false;  // those of what is not optimised are asked for
 };
 

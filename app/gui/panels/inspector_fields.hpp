@@ -1,25 +1,27 @@
 // Shows and edits one field of the scene: a quantity with its gradient (inspector_quantity.cpp), a
-// plain field by its registry row or an object of settings by the scene's schema
-// (inspector_fields.cpp), parameters and their groups (inspector_parameters.cpp).
+// plain field or an object of settings by the scene's schema (inspector_fields.cpp, with the editors
+// in fields/), parameters and their groups (inspector_parameters.cpp).
 #pragma once
 
 #include <functional>
 
+#include "app/gui/panels/fields/field_view.hpp"
 #include "app/gui/panels/panel.hpp"
 
 namespace hindcast::gui {
 
-// "rest_length" -> "rest length".
-std::string words(const std::string& key);
-// The width of the names before the fields: this part of the line, but never too narrow to read.
-float label_width(float part = 0.34F);
+// What may be written at each place of a scene of this registry.
+const session::SceneForms& forms_of(const Registry& registry);
 
 // A quantity: lock, name, numbers with bounds, gradient, and a context menu with sweep, plot and
-// reset for the number under the mouse.
+// reset for the number under the mouse. With a form also how it is written: a list, a formula, a
+// grid, and the controls of that.
 void draw_quantity(Context& context, const session::QuantityInfo& quantity,
-                   const std::string& label, const std::string& documentation);
-// A field without a path: bodies, choices, switches, counts.
-void edit_plain_field(Workspace& work, const std::string& pointer, const model::Field& field);
+                   const std::string& label, const std::string& documentation,
+                   const session::Form* form = nullptr, const Picks* picks = nullptr);
+// A field without a path: bodies, choices, switches, counts, lists, meshes.
+void edit_plain_field(Workspace& work, const std::string& pointer, const session::Form& form,
+                      const FieldLook& look, const Picks* picks);
 // The members of an object by their rows of the schema, where `wanted` holds.
 void edit_by_schema(Workspace& work, const std::string& pointer, const document::Node& rows,
                     const std::function<bool(const std::string&)>& wanted);

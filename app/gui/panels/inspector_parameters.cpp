@@ -64,7 +64,7 @@ std::string choose_path(const Workspace& work) {
     for (const session::QuantityInfo& q : work.now().present_quantities()) {
         if (!q.may_optimise || work.editor().is_optimised(q.path)) continue;
         any = true;
-        if (ImGui::MenuItem(q.path.c_str())) chosen = q.path;
+        if (ImGui::MenuItem((path_label(q.path) + "###" + q.path).c_str())) chosen = q.path;
         tip(fmt::format("{}: {} number{}{}", q.path, q.rows * q.components,
                         q.rows * q.components == 1 ? "" : "s",
                         q.unit.empty() ? "" : ", " + q.unit));

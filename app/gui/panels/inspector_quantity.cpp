@@ -20,6 +20,7 @@ namespace hindcast::gui {
 namespace {
 
 using document::Node;
+using session::FormKind;
 
 constexpr std::size_t most_rows = 64;   // of a list of numbers, in one view
 constexpr std::size_t most_names = 24;  // in one menu
@@ -275,8 +276,6 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
         tip("Euclidean norm of dLoss / d(these numbers); open the list for each of them");
         return;
     }
-    const auto document = work.editor().document();  // this one, also after an edit
-    const Node* written = document->find(q.scene_pointer);
     const std::size_t shown = std::min(count, most_rows * components);
     std::size_t first = 0;
     // The list begins with what was picked in the picture, if it is a list of such.
@@ -306,17 +305,50 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
         ImGui::PopID();
     }
     if (shown < count) quiet_text(fmt::format("and {} more", count - shown));
-    if (written != nullptr && !written->is_array()) {
-        ImGui::SetCursorPosX(start);
-        quiet_text("Written as " + document::describe(*written));
+}
+
+// How the numbers are written, where that is more than a number or a vector: a choice, and its
+// controls.
+void written_as(FieldPlace& place, float start, const std::string& help) {
+    const Node* const written = place.find("");
+    if (written == nullptr || !place.written() || place.form().kind != FormKind::alternatives)
+        return;
+    const std::vector<session::Form>& parts = place.form().parts;
+    const std::size_t which =
+        session::alternative_of(place.form(), *written).value_or(parts.size());
+    const session::Form* const now = which < parts.size() ? &parts[which] : nullptr;
+    if (now != nullptr && now->kind != FormKind::word && (now->is_scalar() || now->is_vector()))
+        return;
+    const float left = ImGui::GetCursorPosX();
+    ImGui::Indent(start - left);
+    ImGui::PushID("written");
+    ImGui::AlignTextToFramePadding();
+    quiet_text("written as");
+    tip(help);
+    ImGui::SameLine(0, px(6));
+    draw_choice_of_form(place, "", place.form(), help, false);
+    if (now != nullptr) {
+        const bool fold = now->kind == FormKind::list;
+        const bool open =
+            !fold || ImGui::TreeNodeEx("table", ImGuiTreeNodeFlags_SpanAvailWidth |
+                                                    ImGuiTreeNodeFlags_NoTreePushOnOpen);
+        if (fold) tip("The list as a table: rows are added, removed and pasted");
+        if (open) draw_block(place, "", *now, now->help);
     }
+    ImGui::PopID();
+    ImGui::Unindent(start - left);
 }
 
 }  // namespace
 
 void draw_quantity(Context& context, const session::QuantityInfo& q, const std::string& label,
-                   const std::string& documentation) {
+                   const std::string& documentation, const session::Form* form,
+                   const Picks* picks) {
     Workspace& work = context.work;
+    static const session::Form any;
+    FieldPlace place(work, q.scene_pointer, "Change " + q.path, form != nullptr ? *form : any, &q,
+                     picks);
+    const bool many_ways = form != nullptr && form->kind == FormKind::alternatives;
     ImGui::PushID(q.path.c_str());
     const ImGuiID menu = ImGui::GetID("quantity");
     lock(work, q);
@@ -339,13 +371,19 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
             : ImGui::CalcTextSize(plain ? "-8.88888 N" : "-8.88888 N -8.88e-88").x + px(16);
     const float column = std::min(label_width(), room - needed);
     const bool beside = count > 0 && !is_vector &&
-                        column >= ImGui::CalcTextSize(words(label).c_str()).x * 0.9F && column > 0;
+                        column >= ImGui::CalcTextSize(session::in_words(label).c_str()).x * 0.9F &&
+                        column > 0;
     ImGui::AlignTextToFramePadding();
+    const float arrow = many_ways ? ImGui::GetTextLineHeight() : 0;
     ImGui::BeginGroup();
-    cut_text(words(label), beside ? column - px(8) : room);
+    cut_text(session::in_words(label), (beside ? column - px(8) : room) - arrow);
     ImGui::EndGroup();
     tip(help);
     open_menu(menu, -1);
+    if (many_ways) {
+        ImGui::SameLine(0, px(2));
+        draw_ways(place, "", *form);
+    }
     if (beside)
         ImGui::SameLine(start + column);
     else if (count == 1 || is_list)
@@ -367,6 +405,7 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
         list(context, q, start, help, menu);
     }
     context_menu(context, q, menu);
+    if (many_ways) written_as(place, start, help);
     if (const std::vector<std::string> parameters = work.editor().parameters_of(q.path);
         parameters.size() == 1) {
         ImGui::SetCursorPosX(start);

@@ -15,6 +15,8 @@ namespace hindcast::gui {
 
 namespace {
 
+constexpr float width_width = 120;  // of the fields of widths
+
 class LandscapePanel final : public Panel {
 public:
     LandscapePanel()
@@ -39,17 +41,18 @@ public:
         }
         if (std::ranges::find(names, first_) == names.end()) first_ = names.front();
         if (std::ranges::find(names, second_) == names.end()) second_.clear();
-        choice("##first", names, first_, "The parameter that is varied", px(150));
-        ImGui::SameLine(0, px(6));
+        const float wide = std::min(px(150), ImGui::GetContentRegionAvail().x);
+        choice("##first", names, first_, "The parameter that is varied", wide, nullptr, path_label);
+        beside(px(width_width));
         width_field("##width", first_, units[first_], widths_[0]);
-        ImGui::SameLine(0, px(6));
-        choice("##second", names, second_, "A second one: a map instead of a curve", px(150),
-               "no second one");
-        ImGui::SameLine(0, px(6));
+        beside(wide);
+        choice("##second", names, second_, "A second one: a map instead of a curve", wide,
+               "no second one", path_label);
         if (!second_.empty()) {
+            beside(px(width_width));
             width_field("##width of the second", second_, units[second_], widths_[1]);
-            ImGui::SameLine(0, px(6));
         }
+        beside(px(96));
         const bool runs = now.landscape && !now.landscape->done;
         if (runs) {
             if (text_button(icon::stop, "Cancel", "Stops computing"))
@@ -88,8 +91,12 @@ private:
         NumberField field{.value = width.value,
                           .unit = unit,
                           .low = 0,
-                          .width = px(80),
-                          .tooltip = "Whole width of the range of " + of + "; 0: chosen by itself"};
+                          .width = px(width_width),
+                          .tooltip = "Whole width of the range of " + of + "; 0: chosen by itself",
+                          .shown = width.value == 0
+                                       ? "width: by itself"
+                                       : fmt::format("width {}{}{}", number_text(width.value, 4),
+                                                     unit.empty() ? "" : " ", unit)};
         if (number_field(id, field) != Edited::no) width.value = field.value;
     }
 

@@ -47,11 +47,11 @@ public:
         ImGui::InputTextWithHint("##search", "Find", search_.data(), search_.size(),
                                  ImGuiInputTextFlags_EscapeClearsAll);
         tip("Shows only lines with these words");
-        ImGui::SameLine();
+        beside(px(64), 8);
         if (text_button(nullptr, "Copy", "Puts the lines shown on the clipboard", true, false,
                         px(64)))
             ImGui::SetClipboardText(text().c_str());
-        ImGui::SameLine();
+        beside(px(64), 8);
         if (text_button(nullptr, "Save",
                         "Writes the lines shown into " + beside_scene(work, file_name).string(),
                         true, false, px(64)))

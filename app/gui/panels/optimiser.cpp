@@ -9,7 +9,7 @@
 
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "engine/sim/scene/schema.hpp"
+#include "app/gui/panels/runs/checkpoints.hpp"
 
 namespace hindcast::gui {
 
@@ -30,13 +30,16 @@ public:
             return;
         }
         buttons(context);
+        live(work);
         state(work);
-        if (ImGui::BeginChild("settings")) {
+        // In a low panel all of it scrolls together.
+        const bool apart = ImGui::GetContentRegionAvail().y > px(170);
+        if (!apart || ImGui::BeginChild("settings")) {
+            checkpoints_.draw(work);
             heading("Method");
-            static const document::Document schema = scene_schema(work.registry());
-            edit_optimiser(work, schema);
+            edit_optimiser(work, forms_of(work.registry()).schema());
         }
-        ImGui::EndChild();
+        if (apart) ImGui::EndChild();
     }
 
 private:
@@ -60,6 +63,32 @@ private:
             if (!std::exchange(first, false)) ImGui::SameLine(0, px(3));
             context.actions.button(id, work);
         }
+    }
+
+    // Whether it goes on without end, and how fast.
+    static void live(Workspace& work) {
+        session::Live wanted = work.now().live;
+        bool changed = ImGui::Checkbox("Live", &wanted.on);
+        tip("Goes on without end: after its iterations, and after each edit from where it stands. "
+            "So a "
+            "target can be moved while the answer follows");
+        if (wanted.on) {
+            ImGui::SameLine();
+            ImGui::SetNextItemWidth(-FLT_MIN);
+            auto rate = static_cast<float>(wanted.rate);
+            if (ImGui::SliderFloat(
+                    "##rate", &rate, 0, 120,
+                    rate > 0 ? "at most %.0f a second" : "as fast as possible",
+                    ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_NoRoundToFormat)) {
+                wanted.rate = rate < 0.5F ? 0 : std::round(rate);
+                changed = true;
+            }
+            tip("The most iterations per second, so that a fast optimisation can be watched and "
+                "steered");
+        }
+        if (changed) work.send(wanted);
+        if (work.now().live_waits)
+            wrapped_text("Waits for an edit: " + work.now().stop_reason, style().palette().good);
     }
 
     static void state(Workspace& work) {
@@ -99,8 +128,9 @@ private:
             change(100 * (loss / first->loss - 1));
         sparkline(*history);
         if (row != nullptr)
-            quiet_text(fmt::format("iteration {} of {}", row->iteration,
-                                   std::max(now.iterations_planned, last.iteration)));
+            quiet_text(now.live.on ? fmt::format("iteration {}", row->iteration)
+                                   : fmt::format("iteration {} of {}", row->iteration,
+                                                 std::max(now.iterations_planned, last.iteration)));
         else
             wrapped_text(no_iteration_text(now), quiet);
         found_so_far(work, last);
@@ -140,7 +170,14 @@ private:
             wrapped_text(fmt::format("last {} in {}   best {} in {}", number_text(last.loss, 4),
                                      last.iteration, number_text(best->loss, 4), best->iteration),
                          style().palette().quiet);
-        if (work.is_optimising() || best->iteration == now.shown_iteration || !best->can_show)
+        if (best->parameters && now.unaccepted &&
+            text_button(
+                icon::accept, fmt::format("Accept the best: {}", best->iteration),
+                "Writes the parameters of the iteration with the lowest loss into the scene; "
+                "can be undone"))
+            work.accept_best();
+        if (work.now().activity == session::Activity::optimising ||
+            best->iteration == now.shown_iteration || !best->can_show)
             return;
         if (text_button(icon::target, fmt::format("Go to the best: {}", best->iteration),
                         "Shows the iteration with the lowest loss; Accept then writes its "
@@ -180,6 +217,8 @@ private:
         list->PathStroke(ImGui::GetColorU32(style().palette().accent), px(1.6F));
         tip("The loss of every iteration; the Plots panel shows it with axes");
     }
+
+    CheckpointList checkpoints_;
 };
 
 }  // namespace

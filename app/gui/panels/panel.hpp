@@ -26,6 +26,7 @@ public:
     Panel(const char* title, const char* icon, Place place, const char* help)
         : title_(title),
           label_(std::string(icon) + "  " + title + "###" + title),
+          short_label_(std::string(icon) + "###" + title),
           help_(help),
           place_(place) {}
     virtual ~Panel() = default;
@@ -41,12 +42,14 @@ public:
 
     const std::string& title() const { return title_; }
     const std::string& label() const { return label_; }  // ImGui's name of its window
+    // Without words, for a row of tabs that has no room for them.
+    const std::string& short_label() const { return short_label_; }
     const std::string& help() const { return help_; }
     Place place() const { return place_; }
     bool* open() { return &open_; }
 
 private:
-    const std::string title_, label_, help_;
+    const std::string title_, label_, short_label_, help_;
     const Place place_;
     bool open_ = true;
 };
@@ -60,6 +63,7 @@ std::unique_ptr<Panel> make_objective();
 std::unique_ptr<Panel> make_inspector();
 std::unique_ptr<Panel> make_sliders();
 std::unique_ptr<Panel> make_plots();
+std::unique_ptr<Panel> make_results();
 std::unique_ptr<Panel> make_gradient_check();
 std::unique_ptr<Panel> make_landscape();
 std::unique_ptr<Panel> make_identification();

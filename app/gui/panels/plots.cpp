@@ -15,6 +15,7 @@
 #include "app/gui/draw/offscreen_canvas.hpp"
 #include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/panels/runs/run_list.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/base/files.hpp"
 
@@ -45,7 +46,7 @@ public:
         take_request(work);
         toolbar(context, kinds, helps);
         if (kind_ == parameters) filter_line(now);
-        const std::vector<Curve> curves = curves_of(now);
+        const std::vector<Curve> curves = with_runs(work, curves_of(now));
         if (curves.empty()) {
             nothing(now);
             return;
@@ -109,6 +110,10 @@ private:
                                 : "Shows all of the curves again (as a double click does)",
                         !fitted_))
             fit();
+        if (!over_time()) {
+            next(RunList::button_width(work), px(6));
+            run_list_.draw(work);
+        }
         static constexpr const char* formats[][2] = {
             {"CSV", "Writes the curves beside the scene as a table, with all digits"},
             {"SVG", "Writes the plot beside the scene as a drawing, for papers and pages"},
@@ -116,7 +121,7 @@ private:
         const float each = button_width("PNG"), all = 3 * each + 2 * px(6);
         next(all, px(8));
         ImGui::SetCursorPosX(std::max(right_edge() - all, ImGui::GetCursorPosX()));
-        const std::vector<Curve> curves = curves_of(work.now());
+        const std::vector<Curve> curves = with_runs(work, curves_of(work.now()));
         for (const auto& [name, help] : formats) {
             if (text_button(nullptr, name, help, !curves.empty(), false, each))
                 save(context, figure_of(work.now(), curves), name);
@@ -179,10 +184,14 @@ private:
         for (const session::ParameterInfo& p : now.parameters)
             for (std::size_t k = 0; k < p.count; ++k) {
                 const std::string& name = k < p.names.size() ? p.names[k] : p.path;
-                const bool within = only_.empty() || name == only_ ||
-                                    name.starts_with(only_ + "[") || name.starts_with(only_ + ".");
-                if (within && (search_.empty() || matches(name, search_))) f(p, k);
+                if (is_wanted(name)) f(p, k);
             }
+    }
+
+    bool is_wanted(const std::string& name) const {
+        const bool within = only_.empty() || name == only_ || name.starts_with(only_ + "[") ||
+                            name.starts_with(only_ + ".");
+        return within && (search_.empty() || matches(name, search_));
     }
 
     std::vector<Curve> curves_of(const session::Snapshot& now) const {
@@ -256,6 +265,29 @@ private:
         return curves;
     }
 
+    // Beside the present run those that are kept, from where it began.
+    std::vector<Curve> with_runs(const Workspace& work, std::vector<Curve> curves) const {
+        if (over_time() || work.runs.empty()) return curves;
+        const session::Snapshot& now = work.now();
+        std::int64_t begin = 0;
+        if (now.history && !now.history->empty())
+            begin = session::begin_of_run(now, now.shown_iteration >= 0
+                                                   ? now.shown_iteration
+                                                   : now.history->back().iteration);
+        std::vector<Curve> all =
+            curves_of_runs(work.runs,
+                           kind_ == loss       ? RunCurve::loss
+                           : kind_ == gradient ? RunCurve::gradient
+                                               : RunCurve::parameters,
+                           static_cast<double>(std::max<std::int64_t>(begin, 0)),
+                           [this](const std::string& name) { return is_wanted(name); });
+        for (std::size_t k = 0; k < curves.size(); ++k)
+            if (!curves[k].colour) curves[k].colour = k;
+        all.insert(all.end(), std::make_move_iterator(curves.begin()),
+                   std::make_move_iterator(curves.end()));
+        return all;
+    }
+
     // The unit that all parameters shown have; none if they have several.
     std::optional<std::string> unit_of(const session::Snapshot& now) const {
         std::optional<std::string> unit;
@@ -317,10 +349,14 @@ private:
         ImPlot::SetupLegend(ImPlotLocation_NorthEast);
         for (const Curve& curve : figure.curves) {
             ImPlotSpec spec;
-            spec.LineWeight = px(1.8F);
-            spec.LineColor =
-                ImPlot::GetColormapColor(static_cast<int>(&curve - figure.curves.data()));
+            const auto place = static_cast<std::size_t>(&curve - figure.curves.data());
+            spec.LineWeight = px(curve.faint ? 1.0F : 1.8F);
+            spec.LineColor = ImPlot::GetColormapColor(
+                static_cast<int>(curve.colour.value_or(place) % curve_colours.size()));
+            if (curve.faint) spec.LineColor.w = 0.6F;
             const int count = static_cast<int>(curve.x.size());
+            // The legend has one line for all that are alike.
+            const std::string label = curve.faint ? "other starts" : curve.name;
             // A line ends where there is no logarithm.
             std::vector<double> heights = curve.y;
             if (figure.log_y)
@@ -328,10 +364,9 @@ private:
                     if (!(y > 0)) y = NAN;
             if (count == 1) {
                 spec.Marker = ImPlotMarker_Circle;
-                ImPlot::PlotScatter(curve.name.c_str(), curve.x.data(), heights.data(), count,
-                                    spec);
+                ImPlot::PlotScatter(label.c_str(), curve.x.data(), heights.data(), count, spec);
             } else {
-                ImPlot::PlotLine(curve.name.c_str(), curve.x.data(), heights.data(), count, spec);
+                ImPlot::PlotLine(label.c_str(), curve.x.data(), heights.data(), count, spec);
             }
         }
     }
@@ -380,8 +415,11 @@ private:
                 fmt::format("{} {}", time ? "time" : "iteration",
                             time ? number_text(mouse.x, 4) + " s" : fmt::format("{:.0f}", mouse.x))
                     .c_str());
+            const std::size_t named =
+                static_cast<std::size_t>(std::ranges::count(curves, false, &Curve::faint));
             for (const Curve& curve : curves) {
-                if (curves.size() > 8) break;
+                if (named > 8) break;
+                if (curve.faint) continue;
                 const auto near = std::ranges::min_element(
                     curve.x, {}, [&](double x) { return std::abs(x - mouse.x); });
                 if (near == curve.x.end()) continue;
@@ -389,6 +427,8 @@ private:
                 ImGui::TextUnformatted(
                     fmt::format("{}  {}", curve.name, number_text(y, 6)).c_str());
             }
+            if (const std::string name = curve_at_mouse(curves); !name.empty())
+                ImGui::TextColored(style().palette().accent, "%s", name.c_str());
             quiet_text("Click to go there; wheel and drag zoom and move");
             ImGui::EndTooltip();
             if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !ImGui::GetIO().KeyCtrl &&
@@ -404,6 +444,25 @@ private:
             }
         }
         ImPlot::EndPlot();
+    }
+
+    // Of many curves the one under the mouse, with its value there; "": none is near.
+    static std::string curve_at_mouse(const std::vector<Curve>& curves) {
+        const ImVec2 mouse = ImGui::GetMousePos();
+        const double x = ImPlot::GetPlotMousePos().x;
+        float least = px(7);
+        std::string found;
+        if (curves.size() <= 8) return found;
+        for (const Curve& curve : curves) {
+            const auto near = std::ranges::lower_bound(curve.x, x);
+            if (near == curve.x.end()) continue;
+            const auto k = static_cast<std::size_t>(near - curve.x.begin());
+            const float away = std::abs(ImPlot::PlotToPixels(curve.x[k], curve.y[k]).y - mouse.y);
+            if (!(away < least)) continue;
+            least = away;
+            found = fmt::format("{}  {}", curve.name, number_text(curve.y[k], 6));
+        }
+        return found;
     }
 
     void save(Context& context, const Figure& figure, const std::string& format) const {
@@ -448,6 +507,7 @@ private:
     std::string only_;                 // a path: its parameters alone; "": all
     std::string search_;               // words of parameters' names
     std::uint64_t scene_ = 0;          // Workspace::scenes_shown
+    RunList run_list_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/making/add_menu.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
 
@@ -17,17 +18,6 @@ namespace {
 
 using document::Node;
 using model::Section;
-
-const char* title_of(Section section) {
-    switch (section) {
-        case Section::bodies: return "Bodies";
-        case Section::forces: return "Forces";
-        case Section::colliders: return "Colliders";
-        case Section::controllers: return "Controllers";
-        case Section::objective: return "Objective";
-    }
-    return "";
-}
 
 const char* help_of(Section section) {
     switch (section) {
@@ -81,6 +71,8 @@ public:
         search_field("##search", search_, "Find");
         being_added(work);
         if (ImGui::BeginChild("tree")) {
+            // As many rows as the panel has room for.
+            ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(8), px(3)});
             settings_row(work, "/time", icon::history, "Time", "Length and number of the steps");
             settings_row(work, "/gravity", icon::arrow_right, "Gravity",
                          "Acceleration of everything that is free (m/s^2)");
@@ -91,24 +83,17 @@ public:
             draw_groups(context);
             settings_row(work, "/gradients", icon::memory, "Gradients",
                          "What the backward pass may take, and how far back it goes");
+            ImGui::PopStyleVar();
         }
         ImGui::EndChild();
     }
 
 private:
-    static void add_items(Workspace& work, Section section) {
-        for (const model::ModuleType& type : work.registry().all()) {
-            if (type.section != section) continue;
-            if (ImGui::MenuItem(type.type.c_str())) work.add(section, type.type);
-            tip(type.documentation);
-        }
-    }
-
     // What is being added: values that load are still sought.
     static void being_added(Workspace& work) {
         if (work.adding() == nullptr) return;
         ImGui::AlignTextToFramePadding();
-        quiet_text("Adding " + work.adding()->type() + "...");
+        quiet_text("Adding " + work.adding()->label() + "...");
         tip("Values with which the scene can be built are being sought");
         ImGui::SameLine();
         if (icon_button("cancel", icon::close, "Adds nothing")) work.cancel_adding();
@@ -190,39 +175,35 @@ private:
             ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
                 ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_AllowOverlap |
                 (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
-            "%s  %s", icon_of(section), name.c_str());
+            "%s  %s", icon_of(section), cut_to(name, row_room(icon_of(section))).c_str());
         if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
         if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
             begin_renaming(pointer, name);
         const model::ModuleType* module = work.registry().find(section, kind);
-        tip(name + " (" + kind + ")" + (module != nullptr ? "\n" + module->documentation : "") +
+        const std::string title = module != nullptr ? module->title : label_of(kind);
+        tip(name + " (" + title + ")" + (module != nullptr ? "\n" + module->documentation : "") +
             "\n\nDouble click renames, right click does more.");
         if (ImGui::BeginPopupContextItem("menu")) {
             work.select({pointer, -1, ""});
             if (ImGui::MenuItem("Rename")) begin_renaming(pointer, name);
             tip("Everywhere that the scene names it, the name is changed as well");
-            for (const char* id : {"duplicate", "delete"}) {
-                const Action& action = context.actions[id];
-                if (ImGui::MenuItem(action.name.c_str(), Actions::key_name(action.key).c_str()))
-                    action.run(work);
-                tip(action.help);
-            }
+            object_items(context);
             ImGui::Separator();
             visibility(context, name);
             ImGui::EndPopup();
         }
         // What kind of thing it is, and how much of the loss a term is.
-        std::string right = kind;
+        std::string right = title;
         const auto term = std::ranges::find(work.now().terms, name, &session::TermInfo::name);
         if (section == Section::objective && term != work.now().terms.end() &&
             !std::isnan(term->value))
             right = number_text(term->value, 3);
-        const float width = ImGui::CalcTextSize(right.c_str()).x;
         const float room =
             right_edge() -
             (ImGui::GetTreeNodeToLabelSpacing() + ImGui::CalcTextSize(name.c_str()).x) - px(60);
-        if (right != name && room > width) {
-            ImGui::SameLine(right_edge() - width);
+        right = cut_to(right, room);
+        if (right != name && label_of(kind) != label_of(name) && room > px(30)) {
+            ImGui::SameLine(right_edge() - ImGui::CalcTextSize(right.c_str()).x);
             quiet_text(right);
         }
         ImGui::PopID();
@@ -248,20 +229,13 @@ private:
     }
 
     void rename_field(Workspace& work, const std::string& pointer) {
-        if (fresh_) ImGui::SetKeyboardFocusHere();
-        ImGui::SetNextItemWidth(-FLT_MIN);
-        const bool entered = ImGui::InputText(
-            "##name", &name_,
-            ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-        tip("A name of letters, digits and _");
-        const bool left = !fresh_ && ImGui::IsItemDeactivated();
-        fresh_ = false;
-        if (entered || left) {
-            const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-            if (!cancelled && name_ != work.name_at(pointer))
-                work.edit([&](session::Editor& e) { e.rename(pointer, name_); });
-            renaming_.clear();
-        }
+        if (name_field("##name", name_, fresh_, "A name of letters, digits and _") ==
+            Typed::goes_on)
+            return;
+        const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+        if (!cancelled && name_ != work.name_at(pointer))
+            work.edit([&](session::Editor& e) { e.rename(pointer, name_); });
+        renaming_.clear();
     }
 
     void draw_parameters(Context& context) {
@@ -286,9 +260,10 @@ private:
             const Node* path = list->item(k).find("path");
             const std::string name = path != nullptr && path->is_string() ? path->string() : "?";
             ImGui::PushStyleColor(ImGuiCol_Text, style().palette().gradient);
-            row(work, pointer, icon::lock, name);
+            row(work, pointer, icon::lock, path_label(name));
             ImGui::PopStyleColor();
-            tip("A parameter of the optimisation; its bounds, scale, group and rate are in the "
+            tip(name +
+                "\nA parameter of the optimisation; its bounds, scale, group and rate are in the "
                 "inspector. Right click does more");
             if (!ImGui::BeginPopupContextItem()) continue;
             work.select({pointer, -1, ""});
@@ -318,8 +293,14 @@ private:
             ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
                 ImGuiTreeNodeFlags_SpanAvailWidth |
                 (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
-            "%s  %s", symbol, name.c_str());
+            "%s  %s", symbol, cut_to(name, row_room(symbol)).c_str());
         if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+    }
+
+    // What a name has room for, beside its symbol.
+    static float row_room(const char* symbol) {
+        return ImGui::GetContentRegionAvail().x - ImGui::GetTreeNodeToLabelSpacing() -
+               ImGui::CalcTextSize(fmt::format("{}  ", symbol).c_str()).x;
     }
 
     // Groups of parameters, below the optimiser that they are of.

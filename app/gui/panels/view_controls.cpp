@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "app/gui/draw/labels.hpp"
+#include "app/gui/looking/looks_popup.hpp"
+#include "app/render/colour_map.hpp"
 
 namespace hindcast::gui {
 
@@ -17,14 +19,24 @@ struct MapRow {
     const char* name;
     const char* help;
 };
+// In the order of ColourMap.
 constexpr MapRow maps[] = {
     {"viridis", "Dark blue to yellow: evenly lighter, also for the colour-blind and in grey"},
     {"magma", "Black to pale yellow: evenly lighter"},
     {"turbo", "A rainbow: many colours to tell values apart by, not evenly light"},
-    {"coolwarm", "Blue through grey to red: for numbers of both signs, symmetric about 0"}};
+    {"cool to warm", "Blue through grey to red: for numbers of both signs, symmetric about 0"},
+    {"cubehelix", "Black to white with a turn of hue: evenly lighter, also in grey"},
+    {"grey", "Black to white in even steps of lightness"},
+    {"purple to orange", "Through grey: for numbers of both signs, symmetric about 0"}};
+static_assert(std::size(maps) == render::colour_maps);
 
 // Of the scene's size: the longest arrow, and the highest height, that are fitted.
 constexpr double arrow_part = 0.12, height_part = 0.15;
+
+constexpr float scale_width = 84;  // of the fields of scales
+constexpr float most_width = 120;  // of the slider of arrows
+
+constexpr std::int64_t few_arrows = 40;  // are never too many
 
 constexpr double patience = 0.4;  // s, after which it is said that something is computed
 
@@ -57,7 +69,7 @@ bool scale_field(const char* id, double& scale, const std::string& tooltip) {
     NumberField field{.value = scale,
                       .low = 1e-12,
                       .high = 1e12,
-                      .width = px(84),
+                      .width = px(scale_width),
                       .tooltip = tooltip,
                       .logarithmic = true,
                       .shown = "x " + number_text(scale, 3)};
@@ -70,19 +82,43 @@ bool scale_field(const char* id, double& scale, const std::string& tooltip) {
 
 void ViewControls::draw(Context& context, ImVec2 at, int width, int height) {
     fit_arrows(context);
-    ImGui::SetCursorScreenPos({at.x + px(10), at.y + px(10)});
+    at_ = pen_ = {at.x + px(10), at.y + px(10)};
+    right_ = at.x + static_cast<float>(width) - px(10);
+    reached_ = at_.x;
     ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
     back.w = 0.8F;
     ImGui::PushStyleColor(ImGuiCol_FrameBg, back);
     colours(context);
-    if (static_cast<float>(width) > px(420)) {
-        arrows(context);
-        heights(context);
-    }
+    arrows(context);
+    heights(context);
+    looks(context);
     ImGui::PopStyleColor();
-    remarks(context.work, {at.x + px(12), at.y + px(14) + ImGui::GetFrameHeight()});
-    colour_bar(context, at, width, height);
+    // The legend is at the right, below what reaches there; remarks are at the left of it.
+    const Workspace& work = context.work;
+    const bool legend = !work.look.by.empty() && !work.now().colours.empty();
+    const std::string title = legend ? colour_title(work.now().colours, work.look.by) : "";
+    const float wide =
+        legend ? std::max(ImGui::CalcTextSize(title.c_str()).x + px(30), px(110)) : 0;
+    const float below = pen_.y + ImGui::GetFrameHeight() + px(4);
+    const bool collides = reached_ > right_ + px(10) - wide;
+    const float down = collides ? below - px(4) - at.y : 0;
+    remarks(work, {at.x + px(12), below}, right_ - wide);
+    if (legend) colour_bar(context, {at.x, at.y + down}, width, height - static_cast<int>(down));
 }
+
+// Where the next control goes that is so wide: beside the one before or, where the picture ends,
+// below.
+void ViewControls::place(float width) {
+    if (pen_.x > at_.x && pen_.x + width > right_) {
+        pen_.x = at_.x;
+        pen_.y += ImGui::GetFrameHeight() + px(4);
+    }
+    ImGui::SetCursorScreenPos(pen_);
+    reached_ = std::max(reached_, pen_.x + width);
+    pen_.x += width + px(5);
+}
+
+float ViewControls::choice_width() const { return std::min(px(168), right_ - at_.x); }
 
 // The longest arrow since the field was chosen has a length that fits the scene: an arrow that
 // grows from nothing does not fill the picture at first.
@@ -109,29 +145,32 @@ void ViewControls::colours(Context& context) {
     Workspace& work = context.work;
     const session::Snapshot& now = work.now();
     if (now.colours.empty()) return;
-    if (choice("##colour", names_of(now.colours), work.colour,
-               "Colour: what the elements are coloured by; gradients are of the loss", px(168),
-               "plain colours"))
-        work.colour_by(std::string(work.colour));
-    ImGui::SameLine(0, px(6));
+    std::string chosen = work.look.by;
+    place(choice_width());
+    if (choice("##colour", names_of(now.colours), chosen,
+               "Colour: what the elements are coloured by; gradients are of the loss",
+               choice_width(), "plain colours", path_label))
+        work.colour_by(chosen);
 }
 
 void ViewControls::arrows(Context& context) {
     Workspace& work = context.work;
     const session::Snapshot& now = work.now();
     if (now.arrows.empty()) return;
+    place(choice_width());
     if (choice("##arrows", names_of(now.arrows), work.arrows,
                "Arrows: a vector field at the points; gradients are of the loss\nforce "
                "gradient (1/N): by a force that is held for one step, where no constraint "
                "changes velocities",
-               px(168), "no arrows")) {
+               choice_width(), "no arrows", path_label)) {
         work.send_frame_contents();
         work.fit_arrows = true;
     }
-    ImGui::SameLine(0, px(6));
     if (work.arrows.empty()) return;
     const std::string unit = unit_of(now.arrows, work.arrows);
     const std::string of_unit = unit.empty() ? "for each unit of the field" : "per " + unit;
+    const float button = ImGui::GetFrameHeight() + px(4);
+    place(px(scale_width) + px(4) + button);  // together
     if (scale_field("##arrow scale", work.view.arrow_scale,
                     work.view.arrow_log ? "Length of the longest arrow, m"
                                         : fmt::format("Length of the arrows: m {}", of_unit)))
@@ -146,15 +185,46 @@ void ViewControls::arrows(Context& context) {
         work.fit_arrows = true;
         longest_ = 0;
     }
-    ImGui::SameLine(0, px(4));
+    place(ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
+          ImGui::CalcTextSize("log").x);
     if (ImGui::Checkbox("log", &work.view.arrow_log)) work.fit_arrows = true;
     tip("Length by the logarithm: small arrows stay visible beside large ones");
-    ImGui::SameLine(0, px(6));
+    most_arrows(work);
+}
+
+// Where there are many arrows: how many of them.
+void ViewControls::most_arrows(Workspace& work) {
+    std::int64_t count = 0;
+    for (const render::Drawable& drawable : work.now().stage->drawables)
+        if (drawable.kind == render::Drawable::Kind::arrows)
+            count = std::max(count, drawable.count);
+    if (count <= few_arrows) return;
+    place(px(most_width));
+    std::int64_t most = std::min(work.view.most_arrows, count);
+    const std::int64_t least = 10;
+    ImGui::SetNextItemWidth(px(most_width));
+    if (ImGui::SliderScalar("##most arrows", ImGuiDataType_S64, &most, &least, &count,
+                            fmt::format("%lld of {}", count).c_str(),
+                            ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
+        work.view.most_arrows = most;
+    tip("Arrows: at most so many, spread evenly over the bodies as they start. Ctrl + click to "
+        "type");
+}
+
+void ViewControls::looks(Context& context) {
+    Workspace& work = context.work;
+    if (work.now().stage == nullptr) return;
+    place(ImGui::GetFrameHeight() + px(4));
+    looks_button(context);
+    if (!work.view.slice || work.is_flat()) return;
+    place(slice_controls_width());
+    slice_controls(context);
 }
 
 void ViewControls::heights(Context& context) {
     Workspace& work = context.work;
     if (!work.view.heights || !has_field(work)) return;
+    place(px(scale_width) + px(4) + ImGui::GetFrameHeight() + px(4));
     scale_field("##height scale", work.view.height_scale,
                 "Height of the fields: m for each unit of the field");
     ImGui::SameLine(0, px(4));
@@ -166,14 +236,13 @@ void ViewControls::heights(Context& context) {
         if (largest > 0)
             work.view.height_scale = height_part * diagonal_of(*work.now().stage) / largest;
     }
-    ImGui::SameLine(0, px(6));
 }
 
-void ViewControls::remarks(const Workspace& work, ImVec2 at) {
+void ViewControls::remarks(const Workspace& work, ImVec2 at, float right) {
     const session::Snapshot& now = work.now();
     const auto say = [&](const ImVec4& colour, const std::string& text) {
         ImGui::SetCursorScreenPos(at);
-        ImGui::PushTextWrapPos(0);  // at the window's edge
+        ImGui::PushTextWrapPos(std::max(right - ImGui::GetWindowPos().x, px(80)));
         ImGui::TextColored(colour, "%s", text.c_str());
         ImGui::PopTextWrapPos();
         at.y = ImGui::GetItemRectMax().y + ImGui::GetStyle().ItemSpacing.y;
@@ -186,6 +255,7 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at) {
         say(style().palette().warn,
             fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
     if (!work.tool_problem.empty()) say(style().palette().warn, work.tool_problem);
+    if (!work.distance_problem.empty()) say(style().palette().warn, work.distance_problem);
     // A run that takes its time.
     const bool runs =
         now.activity == session::Activity::simulating && now.steps_computed < now.steps;
@@ -197,42 +267,88 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at) {
 
 void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height) {
     Workspace& work = context.work;
-    if (work.colour.empty() || work.now().colours.empty()) return;
     const auto range = work.view.range ? *work.view.range : context.picture.colour_range();
-    const BarPlace bar = draw_colour_bar(
-        at, width, height, {colour_title(work.now().colours, work.colour), range, work.view.map});
+    const BarPlace bar =
+        draw_colour_bar(at, width, height,
+                        {colour_title(work.now().colours, work.look.by), range, work.view.map,
+                         work.view.log_colours, work.look.words(work.now())});
     if (bar.size.y <= 0) return;
     ImGui::SetCursorScreenPos(bar.at);
     if (ImGui::InvisibleButton("colour bar", bar.size)) ImGui::OpenPopup("colours");
-    tip("Colour map and range: click to change");
+    tip("Colours " + work.look.words(work.now()) + ": click to choose map, range and scale");
     if (!ImGui::BeginPopup("colours")) return;
-    for (int k = 0; k < 4; ++k) {
-        if (ImGui::RadioButton(maps[k].name, static_cast<int>(work.view.map) == k))
-            work.view.map = static_cast<ColourMap>(k);
-        tip(maps[k].help);
-    }
+    choose_map(work);
+    choose_range(work, range);
     ImGui::Separator();
-    ImGui::Checkbox("Symmetric about 0", &work.view.symmetric);
-    tip("For numbers of both signs, such as gradients");
-    bool fixed = work.view.range.has_value();
-    if (ImGui::Checkbox("Fixed range", &fixed)) {
-        if (fixed)
-            work.view.range = range;
-        else
-            work.view.range.reset();
+    if (ImGui::Button("Keep with the scene")) {
+        work.keep_colours();
+        ImGui::CloseCurrentPopup();
     }
-    tip("Otherwise the range is that of what is shown");
-    const std::string unit = unit_of(work.now().colours, work.colour);
-    for (std::size_t k = 0; work.view.range && k < 2; ++k) {
+    tip("Writes these colours into the scene's view: the next start and hindcast render begin with "
+        "them");
+    ImGui::EndPopup();
+}
+
+void ViewControls::choose_map(Workspace& work) {
+    std::optional<ColourMap>& map = work.look.map;
+    quiet_text("Colour map");
+    if (ImGui::RadioButton("automatic", !map)) map.reset();
+    tip("cool to warm where the numbers have both signs, else viridis");
+    for (std::size_t k = 0; k < render::colour_maps; ++k) {
+        const auto one = static_cast<ColourMap>(k);
+        if (ImGui::RadioButton(maps[k].name, map == one)) map = one;
+        tip(maps[k].help);
+        // What it looks like, at the right.
+        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+        const float left = low.x + px(150), wide = px(64), inset = px(4);
+        constexpr int parts = 24;
+        for (int p = 0; p < parts; ++p) {
+            const render::Colour c = render::colour_at(one, (p + 0.5) / parts);
+            ImGui::GetWindowDrawList()->AddRectFilled(
+                {left + wide * static_cast<float>(p) / parts, low.y + inset},
+                {left + wide * static_cast<float>(p + 1) / parts, high.y - inset},
+                ImGui::ColorConvertFloat4ToU32({c[0], c[1], c[2], 1}));
+        }
+        ImGui::SameLine(0, 0);
+        ImGui::SetCursorScreenPos({left, low.y});
+        ImGui::Dummy({wide, high.y - low.y});
+    }
+}
+
+void ViewControls::choose_range(Workspace& work, const std::array<double, 2>& shown) {
+    using Range = session::ColourLook::Range;
+    session::ColourLook& look = work.look;
+    ImGui::Spacing();
+    quiet_text("Range");
+    if (ImGui::RadioButton("whole run", look.range == Range::run)) look.range = Range::run;
+    tip("From the least to the largest number of all recorded moments: colours mean the same at "
+        "all "
+        "of them");
+    if (ImGui::RadioButton("each moment", look.range == Range::frame)) look.range = Range::frame;
+    tip("Fits what is shown now: the same number has another colour at another moment");
+    if (ImGui::RadioButton("by hand", look.range == Range::hand)) {
+        look.range = Range::hand;
+        look.ends = shown;
+        if (!(shown[0] < shown[1])) look.ends = {shown[0] - 1, shown[0] + 1};
+    }
+    tip("Two numbers; what is outside has the first or the last colour");
+    const std::string unit = unit_of(work.now().colours, look.by);
+    for (std::size_t k = 0; look.range == Range::hand && k < 2; ++k) {
         NumberField end{
-            .value = (*work.view.range)[k],
+            .value = look.ends[k],
             .unit = unit,
             .width = px(150),
             .tooltip = k == 0 ? "Least value of the range" : "Largest value of the range"};
-        if (number_field(k == 0 ? "##low" : "##high", end) != Edited::no)
-            (*work.view.range)[k] = end.value;
+        if (k == 0)
+            end.high = std::nextafter(look.ends[1], -INFINITY);
+        else
+            end.low = std::nextafter(look.ends[0], INFINITY);
+        if (number_field(k == 0 ? "##low" : "##high", end) != Edited::no) look.ends[k] = end.value;
     }
-    ImGui::EndPopup();
+    ImGui::Checkbox("logarithmic", &look.logarithmic);
+    tip("Colours by the logarithm, down to a ten-thousandth of the largest number; on both sides "
+        "of 0 "
+        "where the numbers have both signs");
 }
 
 }  // namespace hindcast::gui

@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -20,14 +21,23 @@ private:
     void fit_arrows(Context& context);
     void colours(Context& context);
     void arrows(Context& context);
-    static void heights(Context& context);
-    void remarks(const Workspace& work, ImVec2 at);
+    void heights(Context& context);
+    void most_arrows(Workspace& work);
+    void looks(Context& context);
+    void remarks(const Workspace& work, ImVec2 at, float right);
+    void place(float width);
+    float choice_width() const;
     static void colour_bar(Context& context, ImVec2 at, int width, int height);
+    static void choose_map(Workspace& work);
+    static void choose_range(Workspace& work, const std::array<double, 2>& shown);
 
     // The longest arrow of this field on this stage so far.
     double longest_ = 0;
     std::string longest_of_;
     std::shared_ptr<const render::Stage> stage_;
+    // Where controls begin and end, where the next one goes, and how far right they have come.
+    ImVec2 at_{}, pen_{};
+    float right_ = 0, reached_ = 0;
     double runs_since_ = 0;  // ImGui::GetTime() of the last frame without a run
 };
 

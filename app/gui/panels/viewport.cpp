@@ -14,7 +14,11 @@
 #include "app/gui/input/handles.hpp"
 #include "app/gui/input/picking.hpp"
 #include "app/gui/input/pulling.hpp"
+#include "app/gui/looking/measuring.hpp"
+#include "app/gui/looking/slicing.hpp"
+#include "app/gui/making/part_tools.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/panels/probe.hpp"
 #include "app/gui/panels/view_controls.hpp"
 
 namespace hindcast::gui {
@@ -46,8 +50,7 @@ public:
             return;
         }
         // ImGuizmo does not take the mouse from an item.
-        const bool on_gizmo =
-            work.tool != Tool::look && (ImGuizmo::IsOver() || ImGuizmo::IsUsing());
+        const bool on_gizmo = has_gizmo(work.tool) && (ImGuizmo::IsOver() || ImGuizmo::IsUsing());
         const ImVec2 size{static_cast<float>(width), static_cast<float>(height)};
         ImGui::SetNextItemAllowOverlap();
         if (on_gizmo)
@@ -66,12 +69,37 @@ public:
             work.show_time && frame != nullptr)
             draw_time(at, height, time_text(frame->time, frame->iteration, work.duration()));
         const bool busy = gizmo(context, at, width, height);
-        if (!busy && !pulling_.update(context, at, width, height, pressed, active))
+        work.where_is = [picture = &context.picture](const std::string& body, std::int64_t point) {
+            return place_of(*picture, body, point);
+        };
+        const bool slicing = !busy && slicing_.update(context, at, width, height, pressed, active);
+        const bool choosing =
+            !busy && !slicing && parts_.update(context, at, width, height, pressed, active);
+        measuring_.update(context, at, width, height, hovered && !active && !busy && !slicing);
+        if (!busy && !slicing && !choosing &&
+            !pulling_.update(context, at, width, height, pressed, active))
             mouse(context, at, width, height, hovered, active);
+        probe_.draw(context, at, hovered && !active && !busy && !slicing);
+        slicing_.draw(context, at, width, height);
+        measuring_.draw(context, at, width, height);
+        parts_.draw(context, at, width, height);
+        view_menu(context, hovered && happens(Gesture::view_menu));
         controls_.draw(context, at, width, height);
     }
 
 private:
+    // Where a point of a body is drawn, m.
+    static render::Vec3 place_of(const Picture& picture, const std::string& body,
+                                 std::int64_t point) {
+        const std::vector<render::Vec3> points = picture.points();
+        if (picture.stage() != nullptr)
+            for (const render::Stage::Body& one : picture.stage()->bodies)
+                if (one.name == body && point >= 0 && point < one.count &&
+                    static_cast<std::size_t>(one.first + point) < points.size())
+                    return points[static_cast<std::size_t>(one.first + point)];
+        throw Error(fmt::format("where point {} of {} is, is not known here", point, body));
+    }
+
     static void empty(Workspace& work) {
         const session::Snapshot& now = work.now();
         if (now.activity == session::Activity::building)
@@ -114,6 +142,10 @@ private:
                 camera.target[k] += by;
                 camera.eye[k] += by;
             }
+        } else if (hovered && happens(Gesture::choose_part)) {
+            PartTools::click(context, at);
+        } else if (hovered && happens(Gesture::select) && work.tool == Tool::measure) {
+            measuring_.click(context, at, width, height);
         } else if (hovered && happens(Gesture::select)) {
             const render::Pick found = pick();
             const render::Stage* stage = context.picture.stage();
@@ -192,7 +224,15 @@ private:
 
     static std::vector<PlacedName> names(Context& context) {
         const render::Stage* stage = context.picture.stage();
-        if (!context.work.show_labels || stage == nullptr) return {};
+        const render::Frame* const frame = context.picture.frame();
+        if (stage == nullptr || frame == nullptr) return {};
+        if (!context.work.show_labels) {
+            std::vector<PlacedName> wanted = wanted_fields(*stage, *frame);
+            std::erase_if(wanted, [&](const PlacedName& name) {
+                return context.work.hidden.contains(name.text);
+            });
+            return wanted;
+        }
         return names_in(context.picture.renderer(), *stage, context.work.document(),
                         context.work.registry());
     }
@@ -202,7 +242,7 @@ private:
         Workspace& work = context.work;
         const render::Stage* stage = context.picture.stage();
         work.tool_problem.clear();
-        if (work.tool == Tool::look || stage == nullptr || work.selection().pointer.empty()) {
+        if (!has_gizmo(work.tool) || stage == nullptr || work.selection().pointer.empty()) {
             dragged_ = false;
             return false;
         }
@@ -269,7 +309,11 @@ private:
     double aspect_ = 1;
     bool dragged_ = false;
     Pulling pulling_;
+    PartTools parts_;
+    Measuring measuring_;
+    Slicing slicing_;
     ViewControls controls_;
+    Probe probe_;
     Matrix matrix_{};
 };
 

@@ -79,6 +79,8 @@ App::App(const Registry& registry, AppOptions options, Window* window)
         SessionLink{[session](session::Command command) { session->send(std::move(command)); },
                     [session] { return session->snapshot(); }},
         options_.state_folder, options_.galleries);
+    work_->built_with = options_.session.simulation;
+    work_->built_with.device.reset();
     start(window);
     if (window != nullptr) session_->on_change([] { Window::wake(); });
 }
@@ -202,6 +204,8 @@ App::~App() {
     vulkan_.reset();
 }
 
+Exporter& App::exporter() { return shell_->exporter(); }
+
 void App::resize(int width, int height) {
     options_.width = width;
     options_.height = height;
@@ -216,7 +220,7 @@ bool App::moves() const {
            now.activity == session::Activity::building ||
            now.activity == session::Activity::simulating || work_->is_opening() ||
            work_->adding() != nullptr || (picture_ && picture_->expects()) ||
-           shell_->exporter().is_running() || shell_->is_busy();
+           shell_->exporter().is_running() || shell_->is_busy() || shell_->gallery().moves();
 }
 
 bool App::wants_frame() {

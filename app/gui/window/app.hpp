@@ -63,6 +63,7 @@ public:
     Picture& picture() { return *picture_; }
     Actions& actions() { return actions_; }
     render::VulkanContext& context() { return *vulkan_; }
+    Exporter& exporter();
     // Called between ImGui's new frame and the panels, and after the frame was shown, for the test
     // engine.
     std::function<void()> before_panels, after_show;

@@ -12,12 +12,12 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "app/gui/draw/labels.hpp"
-#include "app/gui/draw/offscreen_canvas.hpp"
+#include "app/gui/window/export_plan.hpp"
 #include "app/render/output/png.hpp"
-#include "app/render/output/video.hpp"
 
 namespace hindcast::gui {
 
@@ -25,75 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* only_view = "the view";
-constexpr const char* whole_window = "the whole window";
-constexpr const char* iterations = "iterations";
-
-}  // namespace
-
-// What was chosen, and how far it is.
-struct Exporter::Plan {
-    std::string kind = "PNG sequence", axis = "simulated time", part = only_view;
-    bool labels = true, along_path = true;
-    int width = 1280, height = 720, frames_per_second = 30;
-    double speed = 0;  // simulated seconds per second of the film; 0: what suits the duration
-    std::string folder;
-    fs::path scene;  // that the speed was chosen for
-    // While it runs:
-    bool running = false;
-    std::int64_t next = 0, count = 0, asked = -1;
-    std::vector<std::int64_t> positions;
-    double asked_at = 0;
-    fs::path target;  // a folder of pictures, or the film
-    std::unique_ptr<render::Video> film;
-    std::int64_t before = 0, iteration_before = -1;
-    render::Camera camera_before;
-    bool capturing = false;  // this frame of the window is a picture of the export
-    bool ending = false;     // all pictures are made; ffmpeg is at the film
-    double ending_since = 0;
-    std::unique_ptr<OffscreenCanvas> offscreen;
-};
-
-namespace {
-
 using Plan = Exporter::Plan;
-
-double speed_of(const Plan& plan, const Workspace& work) {
-    return plan.speed > 0 ? plan.speed : session::fitting_speed(work.duration());
-}
-
-// As `hindcast render` counts them.
-std::int64_t pictures_of_time(const Plan& plan, const Workspace& work) {
-    return 1 + static_cast<std::int64_t>(std::floor(
-                   work.duration() / speed_of(plan, work) * plan.frames_per_second + 1e-9));
-}
-
-// The iterations that there are pictures of.
-std::vector<std::int64_t> shown_iterations(const Workspace& work) {
-    const session::Snapshot& now = work.now();
-    std::vector<std::int64_t> all;
-    if (now.history)
-        for (const session::IterationInfo& row : *now.history)
-            if (row.can_show && row.build == now.shown_build) all.push_back(row.iteration);
-    return all;
-}
-
-// The steps or iterations that the pictures are of.
-std::vector<std::int64_t> positions_of(const Plan& plan, const Workspace& work) {
-    if (plan.axis == iterations) return shown_iterations(work);
-    const session::Snapshot& now = work.now();
-    const std::int64_t count = pictures_of_time(plan, work);
-    const double speed = speed_of(plan, work);
-    std::vector<std::int64_t> all;
-    for (std::int64_t k = 0; k < count; ++k) {
-        const double time = static_cast<double>(k) / plan.frames_per_second * speed;
-        all.push_back(std::min<std::int64_t>(
-            std::llround(time / std::max(now.step_seconds, 1e-300)), now.steps));
-    }
-    return all;
-}
-
-bool takes_window(const Plan& plan) { return plan.part == whole_window; }
 
 // The film is made when its first picture's size is known.
 void add(Plan& plan, const render::Image& image) {
@@ -108,26 +40,6 @@ void add(Plan& plan, const render::Image& image) {
         plan.film->offer(image);
     }
     ++plan.next;
-}
-
-bool is_film(const Plan& plan) { return plan.kind == "MP4" || plan.kind == "GIF"; }
-
-// The pictures of an earlier sequence in a folder.
-std::vector<fs::path> pictures_in(const fs::path& folder) {
-    std::vector<fs::path> found;
-    std::error_code error;
-    for (const fs::directory_entry& item : fs::directory_iterator(folder, error)) {
-        const std::string name = item.path().stem().string();
-        if (item.path().extension() == ".png" && name.size() == 5 &&
-            name.find_first_not_of("0123456789") == std::string::npos)
-            found.push_back(item.path());
-    }
-    return found;
-}
-
-bool is_there_already(const Plan& plan, const fs::path& target) {
-    std::error_code error;
-    return plan.kind == "PNG sequence" ? !pictures_in(target).empty() : fs::exists(target, error);
 }
 
 void begin(Plan& plan, Workspace& work) {
@@ -162,32 +74,33 @@ void begin(Plan& plan, Workspace& work) {
 }
 
 void start(Plan& plan, Workspace& work) {
-    const std::string ending = plan.kind == "MP4"           ? ".mp4"
-                               : plan.kind == "GIF"         ? ".gif"
-                               : plan.kind == "One picture" ? ".png"
-                                                            : "_frames";
     if (work.is_bundled(plan.folder)) {
         work.fail(Error("the folder of the bundled scenes is not written to: " + plan.folder)
                       .remedy("choose another folder"));
         return;
     }
-    plan.target = fs::path(plan.folder) / (work.file_stem() + ending);
-    if (!is_there_already(plan, plan.target)) {
+    const auto begin_at = [&plan, &work](const fs::path& target) {
+        if (is_motion(plan)) {
+            plan.motion.start(work, plan.kind, target);
+            return;
+        }
+        plan.target = target;
         begin(plan, work);
+    };
+    const fs::path target = target_of(plan, work.file_stem());
+    if (!is_there_already(plan, target)) {
+        begin_at(target);
         return;
     }
-    fs::path other = plan.target;
+    fs::path other = target;
     for (int k = 2; is_there_already(plan, other); ++k)
-        other = fs::path(plan.folder) / fmt::format("{}_{}{}", work.file_stem(), k, ending);
+        other = target_of(plan, fmt::format("{}_{}", work.file_stem(), k));
     work.ask({"Replace what is there?",
-              plan.target.filename().string() + " is there already.",
-              plan.target.string(),
+              target.filename().string() + " is there already.",
+              target.string(),
               {{"Keep both", "Writes " + other.filename().string() + " beside it",
-                [&plan, &work, other] {
-                    plan.target = other;
-                    begin(plan, work);
-                }},
-               {"Replace", "Writes over it", [&plan, &work] { begin(plan, work); }},
+                [begin_at, other] { begin_at(other); }},
+               {"Replace", "Writes over it", [begin_at, target] { begin_at(target); }},
                {"Cancel", "Nothing is written", [] {}}}});
 }
 
@@ -247,7 +160,7 @@ bool is_there(Plan& plan, Context& context) {
     const std::int64_t step = time ? wanted : plan.before;
     const render::Frame* frame = context.picture.frame();
     if (frame != nullptr && frame->step <= step && step - frame->step < now.frame_every &&
-        (time || frame->iteration == wanted))
+        work.look.is_settled(now) && (time || frame->iteration == wanted))
         return true;
     constexpr double patience = 20;  // s, while nothing is computed
     if (now.activity != session::Activity::idle) plan.asked_at = ImGui::GetTime();
@@ -276,7 +189,8 @@ render::Image picture_of_view(Plan& plan, Context& context) {
     render::View view = work.view;
     view.width = plan.width;
     view.height = plan.height;
-    const bool any = work.show_labels || work.show_time || !work.colour.empty();
+    const bool any =
+        work.show_labels || work.show_time || !work.look.by.empty() || !work.distances.empty();
     if (!plan.labels || !any) return context.picture.image(view);
     if (!plan.offscreen)
         plan.offscreen = std::make_unique<OffscreenCanvas>(
@@ -284,27 +198,49 @@ render::Image picture_of_view(Plan& plan, Context& context) {
             OffscreenCanvas::scale_for(plan.height) * work.settings.font_scale);
     const render::Stage* const stage = context.picture.stage();
     return plan.offscreen->annotated(context.picture.renderer(), view, [&](ImVec2 at) {
+        std::string problem;
+        if (const render::Frame* frame = context.picture.frame();
+            frame != nullptr && stage != nullptr)
+            draw_distances(
+                at, view.width, view.height, view.camera,
+                distances_in(
+                    work.distances, *stage, *frame,
+                    [&](std::int64_t point) { return context.picture.point(point); }, problem),
+                stage->dimension);
         if (work.show_labels && stage != nullptr)
             draw_names(
                 at, view.width, view.height, view.camera,
                 names_in(context.picture.renderer(), *stage, work.document(), work.registry()));
-        if (!work.colour.empty())
+        if (!work.look.by.empty())
             draw_colour_bar(at, view.width, view.height,
-                            {colour_title(work.now().colours, work.colour),
-                             view.range ? *view.range : context.picture.colour_range(), view.map});
+                            {colour_title(work.now().colours, work.look.by),
+                             view.range ? *view.range : context.picture.colour_range(), view.map,
+                             view.log_colours, work.look.words(work.now())});
         if (const render::Frame* frame = context.picture.frame();
             work.show_time && frame != nullptr)
             draw_time(at, view.height, time_text(frame->time, frame->iteration, work.duration()));
     });
 }
 
-// "91 pictures, 3.03 s"
-std::string extent_text(const Plan& plan, const Workspace& work) {
-    const auto count = plan.axis == iterations
-                           ? static_cast<std::int64_t>(shown_iterations(work).size())
-                           : pictures_of_time(plan, work);
-    return fmt::format("{} picture{}, {}", count, count == 1 ? "" : "s",
-                       duration_text(static_cast<double>(count) / plan.frames_per_second));
+// What the picture that is shown comes to as a file, so that the size of all is known beforehand.
+void weigh(Plan& plan, Context& context) {
+    const Plan::Weight wanted{
+        plan.width, plan.height, plan.labels, plan.kind, plan.scene, ImGui::GetTime(), 0};
+    Plan::Weight& known = plan.weight;
+    if (std::tie(known.width, known.height, known.labels, known.kind, known.scene) !=
+        std::tie(wanted.width, wanted.height, wanted.labels, wanted.kind, wanted.scene)) {
+        known = wanted;
+        return;
+    }
+    constexpr double settled = 0.3;  // s
+    if (known.bytes > 0 || ImGui::GetTime() < known.since + settled || is_film(plan) ||
+        takes_window(plan) || context.picture.frame() == nullptr)
+        return;
+    try {
+        known.bytes = static_cast<double>(render::png_of(picture_of_view(plan, context)).size());
+    } catch (const Error&) {
+        known.since = ImGui::GetTime() + 10;  // the export itself says what is wrong
+    }
 }
 
 // One picture, as soon as the moment that it is of has arrived.
@@ -339,62 +275,9 @@ void make_next(Plan& plan, Context& context) {
     }
 }
 
-}  // namespace
-
-Exporter::Exporter() : plan_(std::make_unique<Plan>()) {}
-Exporter::~Exporter() = default;
-
-void Exporter::advance(Context& context) {
-    if (plan_->running) make_next(*plan_, context);
-}
-
-void Exporter::abandon(Context& context) {
-    if (!plan_->running) return;
-    fail(*plan_, context, Error("the export has ended: the graphics device was lost"));
-}
-
-bool Exporter::is_running() const { return plan_->running; }
-
-bool Exporter::takes_frame() const { return plan_->capturing; }
-
-void Exporter::take_frame(Context& context, const render::Image& image) {
-    plan_->capturing = false;
-    try {
-        add(*plan_, image);
-    } catch (const std::exception& error) {
-        fail(*plan_, context, error);
-    }
-}
-
-void Exporter::draw(Context& context) {
-    Plan& plan = *plan_;
+// What pictures and films are made of.
+void picture_fields(Plan& plan, Context& context, const std::function<void(const char*)>& label) {
     Workspace& work = context.work;
-    if ((!work.show_export && !plan.running) || plan.capturing) return;
-    if (plan.folder.empty())
-        plan.folder =
-            ((work.is_bundled(fs::current_path()) ? work.output_folder() : fs::current_path()) /
-             "out")
-                .string();
-    if (plan.scene != work.editor().file()) {
-        plan.scene = work.editor().file();
-        plan.speed = 0;
-    }
-    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing,
-                            {0.5F, 0.5F});
-    ImGui::SetNextWindowSize({px(400), 0});
-    ImGui::Begin("Export", plan.running ? nullptr : &work.show_export,
-                 ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoCollapse |
-                     ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoSavedSettings);
-    const auto label = [](const char* text) {
-        ImGui::AlignTextToFramePadding();
-        quiet_text(text);
-        ImGui::SameLine(px(110));
-    };
-    const bool was_running = plan.running;
-    ImGui::BeginDisabled(was_running);
-    label("What");
-    choice("##kind", {"PNG sequence", "MP4", "GIF", "One picture"}, plan.kind,
-           "Films are made by ffmpeg from the pictures");
     if (plan.kind != "One picture") {
         label("Along");
         choice("##axis", {"simulated time", iterations}, plan.axis,
@@ -442,6 +325,10 @@ void Exporter::draw(Context& context) {
         plan.width = std::stoi(size.substr(0, cross));
         plan.height = std::stoi(size.substr(cross + 3));
     }
+    if (plan.kind == "One picture" && plan.weight.bytes > 0 && !takes_window(plan)) {
+        label("");
+        quiet_text("about " + bytes_text(plan.weight.bytes));
+    }
     label("");
     ImGui::Checkbox("Labels", &plan.labels);
     tip("Names, colour bar and time stamp where the view shows them");
@@ -453,33 +340,115 @@ void Exporter::draw(Context& context) {
             ? "The scene has no camera path: set keys with K at moments of the timeline"
             : "The camera moves along its keys; along iterations the whole path is gone once");
     ImGui::EndDisabled();
+}
+
+void progress_bar(const Plan& plan) {
+    const ImVec2 size{-px(96), 0};
+    if (plan.motion.is_running()) {
+        const double part = plan.motion.progress();
+        ImGui::ProgressBar(static_cast<float>(part), size,
+                           part > 0 ? fmt::format("{:.0f} %", 100 * part).c_str() : "is built");
+    } else if (plan.ending) {  // how much is left only ffmpeg knows
+        ImGui::ProgressBar(
+            static_cast<float>(-0.5 * ImGui::GetTime()), size,
+            fmt::format("ffmpeg writes the film, {:.0f} s", ImGui::GetTime() - plan.ending_since)
+                .c_str());
+    } else {
+        ImGui::ProgressBar(
+            plan.count > 0 ? static_cast<float>(plan.next) / static_cast<float>(plan.count) : 0,
+            size, fmt::format("{} of {}", plan.next, plan.count).c_str());
+    }
+}
+
+}  // namespace
+
+Exporter::Exporter() : plan_(std::make_unique<Plan>()) {}
+Exporter::~Exporter() = default;
+
+void Exporter::advance(Context& context) {
+    plan_->motion.advance(context.work);
+    if (context.work.show_export && !is_running() && !is_motion(*plan_)) weigh(*plan_, context);
+    if (plan_->running) make_next(*plan_, context);
+}
+
+void Exporter::abandon(Context& context) {
+    if (!plan_->running) return;
+    fail(*plan_, context, Error("the export has ended: the graphics device was lost"));
+}
+
+bool Exporter::is_running() const { return plan_->running || plan_->motion.is_running(); }
+
+double Exporter::picture_bytes() const { return plan_->weight.bytes; }
+
+bool Exporter::takes_frame() const { return plan_->capturing; }
+
+void Exporter::take_frame(Context& context, const render::Image& image) {
+    plan_->capturing = false;
+    try {
+        add(*plan_, image);
+    } catch (const std::exception& error) {
+        fail(*plan_, context, error);
+    }
+}
+
+void Exporter::draw(Context& context) {
+    Plan& plan = *plan_;
+    Workspace& work = context.work;
+    const bool running = is_running();
+    if ((!work.show_export && !running) || plan.capturing) return;
+    if (plan.folder.empty())
+        plan.folder =
+            ((work.is_bundled(fs::current_path()) ? work.output_folder() : fs::current_path()) /
+             "out")
+                .string();
+    if (plan.scene != work.editor().file()) {
+        plan.scene = work.editor().file();
+        plan.speed = 0;
+    }
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing,
+                            {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({px(400), 0});
+    ImGui::Begin("Export", running ? nullptr : &work.show_export,
+                 ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoCollapse |
+                     ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoSavedSettings);
+    const auto label = [](const char* text) {
+        ImGui::AlignTextToFramePadding();
+        quiet_text(text);
+        ImGui::SameLine(px(110));
+    };
+    ImGui::BeginDisabled(running);
+    label("What");
+    std::vector<std::string> kinds{"PNG sequence", "MP4", "GIF", "One picture"};
+    kinds.insert(kinds.end(), MotionExport::kinds().begin(), MotionExport::kinds().end());
+    choice("##kind", kinds, plan.kind,
+           is_motion(plan) ? MotionExport::help(plan.kind)
+                           : "Films are made by ffmpeg from the pictures");
+    if (is_motion(plan))
+        plan.motion.fields(work, label);
+    else
+        picture_fields(plan, context, label);
     label("Folder");
     ImGui::SetNextItemWidth(-FLT_MIN);
     ImGui::InputText("##folder", &plan.folder);
     tip("Where the files go; it is made if it does not exist");
     ImGui::EndDisabled();
     ImGui::Spacing();
-    if (plan.running) {
-        if (plan.ending) {  // how much is left only ffmpeg knows
-            ImGui::ProgressBar(static_cast<float>(-0.5 * ImGui::GetTime()), {-px(96), 0},
-                               fmt::format("ffmpeg writes the film, {:.0f} s",
-                                           ImGui::GetTime() - plan.ending_since)
-                                   .c_str());
-        } else {
-            ImGui::ProgressBar(
-                plan.count > 0 ? static_cast<float>(plan.next) / static_cast<float>(plan.count) : 0,
-                {-px(96), 0}, fmt::format("{} of {}", plan.next, plan.count).c_str());
-        }
+    if (running) {
+        progress_bar(plan);
         ImGui::SameLine();
+        const bool nothing_is_left = is_film(plan) || plan.motion.is_running();
         if (text_button(nullptr, "Cancel",
-                        is_film(plan) ? "Stops; nothing of the film is left"
-                                      : "Stops; the pictures so far are kept",
-                        true, false, px(88)))
-            finish(plan, context, false);
-    } else {
-        if (text_button(icon::export_out, "Export", "Makes the files", true, true, px(110))) {
-            start(plan, work);
+                        nothing_is_left ? "Stops; nothing of it is left"
+                                        : "Stops; the pictures so far are kept",
+                        true, false, px(88))) {
+            if (plan.motion.is_running())
+                plan.motion.cancel(work);
+            else
+                finish(plan, context, false);
         }
+    } else {
+        if (text_button(icon::export_out, "Export", "Makes the files", true, true, px(110)))
+            start(plan, work);
         ImGui::SameLine();
         const bool escape = ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) &&
                             ImGui::IsKeyPressed(ImGuiKey_Escape, false) &&

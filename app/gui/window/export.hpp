@@ -26,6 +26,8 @@ public:
     void take_frame(Context& context, const render::Image& image);
 
     bool is_running() const;
+    // How large a picture as chosen is as a file, once that is known; else 0.
+    double picture_bytes() const;
 
     // Ends a running export before the device is destroyed, with a message.
     void abandon(Context& context);

@@ -12,19 +12,6 @@ namespace hindcast::gui {
 
 namespace {
 
-// A window in the middle that everything else waits for.
-bool begin_modal(const char* id, float width) {
-    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.45F});
-    ImGui::SetNextWindowSize({width, 0});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(18), px(14)});
-    const bool open = ImGui::BeginPopupModal(id, nullptr,
-                                             ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-                                                 ImGuiWindowFlags_NoSavedSettings |
-                                                 ImGuiWindowFlags_AlwaysAutoResize);
-    ImGui::PopStyleVar();
-    return open;
-}
-
 // The answer that a key has taken, or null. Tab and arrows move what Enter takes.
 const Question::Answer* answer_by_keys(Question& question, const Actions& actions) {
     const std::vector<Question::Answer>& answers = question.answers;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "app/gui/window/shell.hpp"
+#include "app/session/shapes/templates.hpp"
 
 namespace hindcast::gui {
 
@@ -62,6 +64,25 @@ std::vector<Entry> entries_for(Context& context, const std::string& search) {
         add({action.name, Actions::key_name(action.key), action.help, action.icon,
              !action.enabled || action.enabled(work), 0, [&action, &work] { action.run(work); }});
     }
+    if (work.has_scene()) {
+        const document::Node* const d = work.document().find("/dimension");
+        const int dimension = d != nullptr && d->is_integer() && d->integer() == 2 ? 2 : 3;
+        std::set<std::string> shaped;  // types that have a shape
+        for (const session::Shape& shape : session::shapes(work.registry(), dimension)) {
+            shaped.insert(shape.type);
+            add({"Add " + shape.label, "", shape.help, icon::add, true, 0,
+                 [id = shape.id, &work] { work.show_shape = id; }});
+        }
+        for (const model::ModuleType& type : work.registry().all()) {
+            if (shaped.contains(type.type)) continue;
+            add({"Add " + type.title, model::name_of(type.section), type.documentation, icon::add,
+                 true, 0,
+                 [section = type.section, name = type.type, &work] { work.add(section, name); }});
+        }
+    }
+    for (const session::SceneTemplate& one : session::scene_templates(work.registry()))
+        add({"New: " + one.label, "", one.help, icon::file, true, 0,
+             [id = one.id, &work] { work.make_from(id); }});
     for (const model::Section section : model::all_sections) {
         const document::Node* list =
             work.document().find(std::string("/") + model::name_of(section));

@@ -7,10 +7,11 @@
 
 namespace hindcast::gui {
 
-Shell::Shell() : gallery_(std::make_unique<Gallery>()) {
-    for (auto make : {make_viewport, make_scene_file, make_scene_tree, make_optimiser,
-                      make_objective, make_inspector, make_sliders, make_plots, make_gradient_check,
-                      make_landscape, make_identification, make_launches, make_memory, make_log})
+Shell::Shell() {
+    for (auto make :
+         {make_viewport, make_scene_file, make_scene_tree, make_optimiser, make_objective,
+          make_inspector, make_sliders, make_plots, make_results, make_gradient_check,
+          make_landscape, make_identification, make_launches, make_memory, make_log})
         panels_.push_back(make());
 }
 
@@ -27,6 +28,7 @@ void Shell::draw(Context& context) {
     for (auto& panel : panels_) panel->update(context);
     draw_panels(context);
     dialog_.draw(work);
+    making_.draw(work);
     draw_settings(work);
     draw_help(context);
     exporter_.draw(context);
@@ -83,30 +85,41 @@ void Shell::draw_menu_bar(Context& context) {
         }
         context.actions.draw_menu(menu, work, [&](const std::string& id) {
             if (id == "open") draw_recent_menu(work);
+            if (id == "new" && ImGui::BeginMenu("New from")) {
+                template_items(work);
+                ImGui::EndMenu();
+            }
         });
         ImGui::EndMenu();
     }
     // What is open, in the middle; a dot says that it is not saved.
     if (work.has_scene()) {
-        std::string text = work.heading();
         const std::filesystem::path& file = work.editor().file();
         const bool unsaved = work.editor().unsaved();
-        const float width = ImGui::CalcTextSize(text.c_str()).x;
-        const float at = (ImGui::GetWindowWidth() - width) / 2;
+        // In the middle where there is room, else cut, with what follows it on the screen.
+        const auto wide = [](const std::string& t) { return ImGui::CalcTextSize(t.c_str()).x; };
+        const float marks = (unsaved ? wide("unsaved") + px(6) : 0) +
+                            (work.has_unaccepted() ? wide("not accepted") + px(6) : 0);
+        const float all = ImGui::GetWindowWidth() - ImGui::GetCursorPosX() - px(16);
+        const bool brief = all < marks + px(60);  // marks without words
+        const float room = all - (brief ? px(30) : marks);
+        const std::string text = room > px(40) ? cut_to(work.heading(), room) : "";
+        const float at = (ImGui::GetWindowWidth() - wide(text)) / 2;
         if (at > ImGui::GetCursorPosX() + px(20)) ImGui::SetCursorPosX(at);
         ImGui::TextUnformatted(text.c_str());
-        tip(file.empty() ? "This scene has no file yet; Ctrl+S asks for one"
-            : work.is_example()
-                ? file.string() + "\nAn example: it stays as it is, Ctrl+S asks for another file"
-                : file.string());
+        tip(work.heading() + "\n" +
+            (file.empty() ? "This scene has no file yet; Ctrl+S asks for one"
+             : work.is_example()
+                 ? file.string() + "\nAn example: it stays as it is, Ctrl+S asks for another file"
+                 : file.string()));
         if (unsaved) {
             ImGui::SameLine(0, px(6));
-            ImGui::TextColored(style().palette().warn, "unsaved");
+            ImGui::TextColored(style().palette().warn, "%s", brief ? "*" : "unsaved");
             tip("The scene was changed and its file was not written yet; Ctrl+S writes it");
         }
         if (work.has_unaccepted()) {
             ImGui::SameLine(0, px(6));
-            ImGui::TextColored(style().palette().warn, "not accepted");
+            ImGui::TextColored(style().palette().warn, "%s", brief ? "?" : "not accepted");
             tip("The optimisation has found values that are not in the scene; Ctrl+Enter writes "
                 "them into it, Ctrl+S then saves it");
         }
@@ -150,26 +163,49 @@ void Shell::draw_toolbar(Context& context) {
                 actions.button(id, work);
             }
         };
-        row({"gallery", "open", "save"});
-        gap();
-        row({"undo", "redo"});
-        gap();
-        row({"look_tool", "move_tool", "rotate_tool", "frame"});
-        gap();
-        // The one thing that the program is for has words.
+        // Where there is no room for all, those go first that are used by their keys most.
+        const float side = ImGui::GetFrameHeight() + px(4), space = px(21);
         const Action& optimise = actions["optimise"];
         const bool can = optimise.enabled(work), runs = work.is_optimising();
-        if (text_button(runs ? icon::pause : icon::bolt, runs ? "Pause optimising" : "Optimise",
+        const char* const words = runs ? "Pause optimising" : "Optimise";
+        const char* const symbol = runs ? icon::pause : icon::bolt;
+        float room = ImGui::GetContentRegionAvail().x - 2 * side - px(20) -
+                     ImGui::CalcTextSize(fmt::format("{} {}", symbol, words).c_str()).x -
+                     2 * ImGui::GetStyle().FramePadding.x;
+        const auto has_room = [&](int buttons) {
+            const float needed = static_cast<float>(buttons) * (side + px(2)) + space;
+            if (needed > room) return false;
+            room -= needed;
+            return true;
+        };
+        const bool files = has_room(3), tools = has_room(8), run = has_room(4), undo = has_room(2);
+        if (files) {
+            row({"gallery", "open", "save"});
+            gap();
+        }
+        if (undo) {
+            row({"undo", "redo"});
+            gap();
+        }
+        if (tools) {
+            row({"look_tool", "move_tool", "rotate_tool", "box_tool", "lasso_tool", "measure_tool",
+                 "slice", "frame"});
+            gap();
+        }
+        // The one thing that the program is for has words.
+        if (text_button(symbol, words,
                         fmt::format("{} ({})\n{}", optimise.name, Actions::key_name(optimise.key),
                                     optimise.help),
                         can, can && !runs))
             optimise.run(work);
-        ImGui::SameLine(0, px(2));
-        row({"iterate", "stop", "accept", "revert"});
+        if (run) {
+            ImGui::SameLine(0, px(2));
+            row({"iterate", "stop", "accept", "revert"});
+        }
         // What is going on, in words, and how far it is.
         const session::Snapshot& now = work.now();
-        if (!now.activity_text.empty() && now.activity != session::Activity::idle &&
-            now.activity != session::Activity::empty) {
+        if (!now.activity_text.empty() && room > px(170) &&
+            now.activity != session::Activity::idle && now.activity != session::Activity::empty) {
             gap();
             if (now.progress >= 0) {
                 ImGui::ProgressBar(static_cast<float>(now.progress), {px(110), 0}, "");
@@ -177,9 +213,8 @@ void Shell::draw_toolbar(Context& context) {
                 ImGui::SameLine();
             }
             ImGui::AlignTextToFramePadding();
-            cut_text(now.activity_text, ImGui::GetContentRegionAvail().x - px(40));
+            cut_text(now.activity_text, ImGui::GetContentRegionAvail().x - 2 * side - px(14));
         }
-        const float side = ImGui::GetFrameHeight() + px(4);
         ImGui::SameLine(ImGui::GetWindowWidth() - 2 * side - px(10));
         row({"palette", "help"});
     }
@@ -210,20 +245,45 @@ bool Shell::place_text(Workspace& work, bool beside) const {
     return true;
 }
 
+namespace {
+
+// What the window has room for beside and below the view. Sizes are those at 100 %.
+struct Room {
+    bool right = false, left = false, below = false;
+    int number() const { return (right ? 4 : 0) + (left ? 2 : 0) + (below ? 1 : 0); }
+};
+
+Room room_of(const ImVec2& size) {
+    constexpr float three_columns = 1000, two_columns = 560, two_rows = 330;
+    return {size.x >= px(three_columns), size.x >= px(two_columns), size.y >= px(two_rows)};
+}
+
+}  // namespace
+
+// Where the window is small the panels are tabs in fewer places, so that the view stays large: those
+// at the right come to the lower left, then all of them below the view or behind it.
 void Shell::default_layout(unsigned dock, bool text_beside) const {
     const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
+    const Room room = room_of(size);
     ImGui::DockBuilderRemoveNode(dock);
     ImGui::DockBuilderAddNode(dock, ImGuiDockNodeFlags_DockSpace);
     ImGui::DockBuilderSetNodeSize(dock, size);
-    const float left_share = std::clamp(px(262) / size.x, 0.1F, 0.3F);
-    const float right_share = std::clamp(px(326) / (size.x - px(262)), 0.1F, 0.4F);
+    const float left_share = std::clamp(px(262) / size.x, 0.1F, 0.42F);
+    const float right_share = std::clamp(px(326) / (size.x - px(262)), 0.1F, 0.42F);
     ImGuiID centre = dock, left = 0, right = 0, left_bottom = 0, bottom = 0;
-    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Left, left_share, &left, &centre);
-    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, right_share, &right, &centre);
-    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Down, 0.36F, &bottom, &centre);
-    ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.50F, &left_bottom, &left);
+    if (room.left) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Left, left_share, &left, &centre);
+    if (room.right)
+        ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, right_share, &right, &centre);
+    if (room.below) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Down, 0.36F, &bottom, &centre);
+    if (room.left && room.below)
+        ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, room.right ? 0.46F : 0.55F, &left_bottom,
+                                    &left);
     ImGuiID text = centre;
     if (text_beside) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, 0.46F, &text, &centre);
+    if (bottom == 0) bottom = centre;
+    if (left == 0) left = bottom;
+    if (left_bottom == 0) left_bottom = left;
+    if (right == 0) right = left_bottom;
     // The first panel of each place is in front; panels are closed by their tabs alone.
     std::vector<ImGuiID> begun;
     for (const auto& panel : panels_) {
@@ -242,6 +302,40 @@ void Shell::default_layout(unsigned dock, bool text_beside) const {
                              ImGuiDockNodeFlags_NoWindowMenuButton);
     }
     ImGui::DockBuilderFinish(dock);
+}
+
+bool Shell::is_short(const Panel& panel) const {
+    const ImGuiWindow* const own = ImGui::FindWindowByName(panel.label().c_str());
+    if (own == nullptr || own->DockNode == nullptr || own->DockNode->TabBar == nullptr)
+        return false;
+    const ImGuiDockNode& node = *own->DockNode;
+    // As ImGui lays tabs out; those with words have a button that closes them.
+    const ImGuiStyle& look = ImGui::GetStyle();
+    const auto wide = [&](const std::string& label) {
+        return ImGui::CalcTextSize(label.c_str(), nullptr, true).x + 2 * look.FramePadding.x +
+               look.ItemInnerSpacing.x + 1;
+    };
+    const float close = look.ItemInnerSpacing.x + ImGui::GetFontSize();
+    struct Tab {
+        const Panel* panel;
+        int order;
+    };
+    std::vector<Tab> tabs;
+    float sum = 2 * look.FramePadding.x;
+    for (const auto& other : panels_) {
+        const ImGuiWindow* const window = ImGui::FindWindowByName(other->label().c_str());
+        if (window == nullptr || window->DockNode != &node || !window->WasActive) continue;
+        tabs.push_back({other.get(), window->DockOrder});
+        sum += wide(other->label()) + close;
+    }
+    std::ranges::stable_sort(tabs, {}, &Tab::order);
+    for (auto tab = tabs.rbegin(); tab != tabs.rend() && sum > node.Size.x; ++tab) {
+        const ImGuiID id = ImHashStr("#TAB", 0, ImHashStr(tab->panel->label().c_str()));
+        if (node.TabBar->VisibleTabId == id) continue;
+        sum -= wide(tab->panel->label()) + close - wide(tab->panel->short_label());
+        if (tab->panel == &panel) return true;
+    }
+    return false;
 }
 
 // A file that does not load, where no scene has the window: its text instead of the gallery.
@@ -282,14 +376,23 @@ void Shell::draw_dock_space(Context& context) {
         // The layout stays as it is while something else is shown.
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
         if (gallery)
-            gallery_->draw(work, context.picture, *gallery_->canvas());
+            gallery_.draw(work);
         else
             for (auto& panel : panels_)
                 if (panel->title() == "View") panel->draw(context);
     } else {
         const ImGuiDockNode* node = ImGui::DockBuilderGetNode(dock);
-        if (work.reset_layout || node == nullptr || !node->IsSplitNode()) {
+        // A window of another size has another layout; one that was arranged by hand stays while the
+        // size is of the same kind.
+        const Room room = room_of(viewport->WorkSize);
+        const int size = room.number();
+        const bool lost = node == nullptr || (room.left && !node->IsSplitNode());
+        if (work.reset_layout || lost || work.settings.layout != size) {
             work.reset_layout = false;
+            if (work.settings.layout != size) {
+                work.settings.layout = size;
+                work.save_settings();
+            }
             for (auto& panel : panels_) *panel->open() = true;
             default_layout(dock, work.settings.text_beside);
             work.text_beside_changed = false;
@@ -323,8 +426,9 @@ void Shell::draw_panels(Context& context) {
         if (!panel->padded()) ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
         ImGui::SetNextWindowSize({px(420), px(320)}, ImGuiCond_FirstUseEver);
         if (focus == panel->title()) ImGui::SetNextWindowFocus();
-        const bool visible =
-            ImGui::Begin(panel->label().c_str(), viewport ? nullptr : panel->open(), panel_flags);
+        const bool brief = is_short(*panel);
+        const bool visible = ImGui::Begin((brief ? panel->short_label() : panel->label()).c_str(),
+                                          viewport || brief ? nullptr : panel->open(), panel_flags);
         if (!panel->padded()) ImGui::PopStyleVar();
         // The tab says what the panel is for.
         if (const ImGuiWindow* window = ImGui::GetCurrentWindow();
@@ -333,7 +437,7 @@ void Shell::draw_panels(Context& context) {
                 ImGui::IsMouseHoveringRect(window->DC.DockTabItemRect.Min,
                                            window->DC.DockTabItemRect.Max, false) &&
                 GImGui->HoverItemDelayTimer > 0.4F)
-                ImGui::SetTooltip("%s", panel->help().c_str());
+                ImGui::SetTooltip("%s\n%s", panel->title().c_str(), panel->help().c_str());
         }
         if (visible) panel->draw(context);
         ImGui::End();

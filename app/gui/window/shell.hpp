@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/making/add_menu.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/window/export.hpp"
 #include "app/gui/work/files.hpp"
+#include "app/gui/work/gallery.hpp"
 
 namespace hindcast::gui {
-
-class Gallery;
 
 class Shell {
 public:
@@ -21,7 +21,7 @@ public:
     ~Shell();
     void draw(Context& context);
     std::vector<std::unique_ptr<Panel>>& panels() { return panels_; }
-    Gallery& gallery() { return *gallery_; }
+    Gallery& gallery() { return gallery_; }
     Exporter& exporter() { return exporter_; }
     bool is_busy() const;  // a panel waits for work of its own
 
@@ -35,11 +35,15 @@ private:
     void draw_text_alone(Context& context);
     bool place_text(Workspace& work, bool beside) const;
     void default_layout(unsigned dock, bool text_beside) const;
+    // Whether the panel's tab has no words in this frame: in a row of tabs that has no room for all,
+    // the last ones behind the one in front have none.
+    bool is_short(const Panel& panel) const;
 
     std::vector<std::unique_ptr<Panel>> panels_;
-    std::unique_ptr<Gallery> gallery_;
+    Gallery gallery_;
     Exporter exporter_;
     FileDialog dialog_;
+    MakingDialogs making_;
     bool first_ = true;
 };
 

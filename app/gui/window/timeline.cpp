@@ -121,13 +121,42 @@ void speed(Workspace& work) {
     tip("Speeds to choose from");
 }
 
-void time_axis(Context& context, float label_width) {
+// How much stands beside the sliders: what is shown in full, in short, or only in the tooltips, so
+// that the sliders stay long enough to be dragged.
+enum class Beside { full, brief, nothing };
+
+struct Layout {
+    Beside beside = Beside::full;
+    float label = 0, left = 0;  // width of the text, where sliders begin
+    bool all = true;            // all buttons
+};
+
+Layout layout() {
+    constexpr float least_slider = 120;
+    const float row = ImGui::GetFrameHeight(), width = ImGui::GetWindowWidth();
+    const auto wide = [](const char* text) { return ImGui::CalcTextSize(text).x; };
+    Layout found;
+    const auto begin = [&](int buttons) {
+        return px(8) + static_cast<float>(buttons) * (row + px(4) + px(2)) - px(2) + px(6) +
+               px(speed_width) + row + px(8);
+    };
+    found.left = begin(7);
+    found.label = wide("888.888 ms  |  step 888888 of 888888");
+    const auto fits = [&] { return width - found.left - found.label - px(18) >= px(least_slider); };
+    if (fits()) return found;
+    found.beside = Beside::brief;
+    found.label = wide("888.888 ms");
+    if (fits()) return found;
+    found.all = false;
+    found.left = begin(3);
+    if (fits()) return found;
+    found.beside = Beside::nothing;
+    found.label = 0;
+    return found;
+}
+
+void more_of_time(Context& context) {
     Workspace& work = context.work;
-    const session::Snapshot& now = work.now();
-    for (const char* id : {"home", "step_back", "play", "step", "end"}) {
-        context.actions.button(id, work);
-        ImGui::SameLine(0, px(2));
-    }
     if (icon_button("loop", icon::repeat, "Loop\nPlaying begins again at the end", true,
                     work.looping)) {
         work.looping = !work.looping;
@@ -136,6 +165,19 @@ void time_axis(Context& context, float label_width) {
     ImGui::SameLine(0, px(2));
     context.actions.button("camera_key", work);
     ImGui::SameLine(0, px(6));
+}
+
+void time_axis(Context& context, const Layout& layout) {
+    const float label_width = layout.label;
+    Workspace& work = context.work;
+    const session::Snapshot& now = work.now();
+    const std::vector<const char*> all{"home", "step_back", "play", "step", "end"};
+    const std::vector<const char*> few{"step_back", "play", "step"};
+    for (const char* id : layout.all ? all : few) {
+        context.actions.button(id, work);
+        ImGui::SameLine(0, layout.all || id != few.back() ? px(2) : px(6));
+    }
+    if (layout.all) more_of_time(context);
     speed(work);
     ImGui::SameLine();
 
@@ -148,7 +190,8 @@ void time_axis(Context& context, float label_width) {
         between ? fmt::format("step {}, coming: {}", now.step, now.step_asked)
                 : fmt::format("{}  |  step {} of {}", moment_text(seconds, work.duration()), step,
                               now.steps);
-    const float slider = ImGui::GetContentRegionAvail().x - label_width - px(10);
+    const float slider =
+        ImGui::GetContentRegionAvail().x - (label_width > 0 ? label_width + px(10) : 0);
     ImGui::BeginChild("##time", {slider, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
     const double computed =
@@ -159,7 +202,7 @@ void time_axis(Context& context, float label_width) {
     for (const session::CameraKey& key : work.camera_path().keys())
         if (end > 0 && key.time <= end) keys.push_back({key.time / end, style().palette().warn});
     if (scrub("time slider", step, 0, now.steps, computed, keys,
-              fmt::format("Simulated time\nDrag to any moment. Computed up to {}.{}",
+              fmt::format("{}\n\nSimulated time\nDrag to any moment. Computed up to {}.{}", text,
                           moment_text(static_cast<double>(now.steps_computed) * now.step_seconds,
                                       work.duration()),
                           keys.empty() ? "" : "\nYellow: keys of the camera path."))) {
@@ -168,12 +211,15 @@ void time_axis(Context& context, float label_width) {
         work.send(session::Seek{step});
     }
     ImGui::EndChild();
+    if (layout.beside == Beside::nothing) return;
     ImGui::SameLine(0, px(10));
     ImGui::AlignTextToFramePadding();
-    ImGui::TextUnformatted(text.c_str());
+    cut_text(layout.beside == Beside::full ? text : moment_text(seconds, work.duration()),
+             ImGui::GetContentRegionAvail().x);
 }
 
-void iteration_axis(Context& context, float label_width, float slider_left) {
+void iteration_axis(Context& context, const Layout& layout) {
+    const float label_width = layout.label;
     Workspace& work = context.work;
     const session::Snapshot& now = work.now();
     for (const char* id : {"ghost", "branch", "accept"}) {
@@ -182,18 +228,22 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
     }
     ImGui::AlignTextToFramePadding();
     ImGui::SameLine(0, px(8));
-    ImGui::TextUnformatted("Iteration");
+    cut_text("Iteration", layout.left - ImGui::GetCursorPosX() - px(8));
     tip("The second axis: every iteration of the optimisation in this session can be shown again, "
         "also those from before an edit of the scene");
-    ImGui::SameLine(slider_left);
+    ImGui::SameLine(layout.left);
     const bool any = now.history && !now.history->empty();
-    const float width = ImGui::GetContentRegionAvail().x - label_width - px(10);
+    const float width =
+        ImGui::GetContentRegionAvail().x - (label_width > 0 ? label_width + px(10) : 0);
     if (!any) {
         ImGui::AlignTextToFramePadding();
-        quiet_text(now.present_parameters().empty()
-                       ? "Nothing to optimise yet: lock a quantity of the inspector into the "
-                         "optimisation"
-                       : "No iterations yet: press O to optimise");
+        ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
+        cut_text(now.present_parameters().empty()
+                     ? "Nothing to optimise yet: lock a quantity of the inspector into the "
+                       "optimisation"
+                     : "No iterations yet: press O to optimise",
+                 ImGui::GetContentRegionAvail().x);
+        ImGui::PopStyleColor();
         return;
     }
     const auto& history = *now.history;
@@ -217,16 +267,21 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
         marks.push_back({part(now.best_iteration), style().palette().good});
     if (now.ghost_iteration >= 0)
         marks.push_back({part(now.ghost_iteration), style().palette().ghost});
+    const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
+    const std::string text =
+        none ? fmt::format("{}  |  loss {}", no_iteration_word(now), number_text(now.loss, 4))
+             : fmt::format("{} of {}  |  loss {}", shown, planned,
+                           number_text(row != history.end() ? row->loss : now.loss, 4));
     ImGui::BeginChild("##iterations", {width, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
     if (scrub("iteration slider", shown, first, planned, part(last), marks,
-              fmt::format("Iteration of the optimisation\nDrag to look at an earlier one.{}{}",
-                          now.best_iteration >= 0
-                              ? fmt::format(" Best: {} (green).", now.best_iteration)
-                              : "",
-                          edited ? "\nGrey: from there on of an edited scene. Iterations before "
-                                   "an edit are shown as the scene was then."
-                                 : ""))) {
+              fmt::format(
+                  "{}\n\nIteration of the optimisation\nDrag to look at an earlier one.{}{}", text,
+                  now.best_iteration >= 0 ? fmt::format(" Best: {} (green).", now.best_iteration)
+                                          : "",
+                  edited ? "\nGrey: from there on of an edited scene. Iterations before "
+                           "an edit are shown as the scene was then."
+                         : ""))) {
         shown = std::min(shown, last);
         held.set(shown);
         work.send(session::ShowIteration{shown == last && work.is_optimising()
@@ -234,18 +289,13 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
                                              : std::optional<std::int64_t>(shown)});
     }
     ImGui::EndChild();
+    if (layout.beside == Beside::nothing) return;
     ImGui::SameLine(0, px(10));
-    const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
     ImGui::AlignTextToFramePadding();
-    if (none)
-        ImGui::TextUnformatted(
-            fmt::format("{}  |  loss {}", no_iteration_word(now), number_text(now.loss, 4))
-                .c_str());
-    else
-        ImGui::TextUnformatted(
-            fmt::format("{} of {}  |  loss {}", shown, planned,
-                        number_text(row != history.end() ? row->loss : now.loss, 4))
-                .c_str());
+    cut_text(layout.beside == Beside::full ? text
+             : none                        ? no_iteration_word(now)
+                                           : std::to_string(shown),
+             ImGui::GetContentRegionAvail().x);
     if (none) tip(no_iteration_text(now));
 }
 
@@ -264,11 +314,9 @@ void draw_timeline(Context& context) {
             ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar(3);
     if (open) {
-        const float label = ImGui::CalcTextSize("888.888 ms  |  step 888888 of 888888").x;
-        const float left =
-            px(8) + 7 * (row + px(4)) + 6 * px(2) + px(6) + px(speed_width) + row + px(8);
-        time_axis(context, label);
-        iteration_axis(context, label, left);
+        const Layout place = layout();
+        time_axis(context, place);
+        iteration_axis(context, place);
     }
     ImGui::PopStyleVar();
     ImGui::End();

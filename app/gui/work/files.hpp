@@ -1,4 +1,4 @@
-// The file dialog for scene files, and the gallery of bundled scenes with their pictures.
+// The file dialog: a scene to open, where to save one, or any file that is asked for.
 #pragma once
 
 #include <imgui.h>
@@ -14,11 +14,6 @@
 
 namespace hindcast::gui {
 
-// What is shown of a scene file before it is opened.
-struct SceneCard {
-    std::string name, description, what;  // `what`: the parameters
-};
-
 class FileDialog {
 public:
     // Opens when the workspace requests it, and gives the workspace the result.
@@ -26,7 +21,11 @@ public:
 
 private:
     enum class TextField : std::uint8_t { none, folder, name };
-    void begin(Workspace& work, bool saving);
+    enum class Purpose : std::uint8_t { open, save, choose, results };
+    void begin(Workspace& work, Purpose purpose);
+    bool saving() const { return purpose_ == Purpose::save; }
+    bool is_wanted(const std::filesystem::path& file) const;
+    bool is_results_folder() const;  // the one that is shown
     void go_to(const std::filesystem::path& folder, TextField typed_in = TextField::name);
     void choose(Workspace& work);
     void sort();
@@ -39,8 +38,10 @@ private:
         std::uintmax_t bytes = 0;
         std::string changed;
     };
-    bool opening_ = false, saving_ = false, confirm_ = false;
-    std::filesystem::path folder_;
+    Purpose purpose_ = Purpose::open;
+    FileWish wish_;  // what is to be chosen
+    bool confirm_ = false;
+    std::filesystem::path folder_, results_folder_;  // the latter: where results were opened last
     std::string name_, folder_text_, fault_;
     std::vector<Entry> entries_;
     int sorted_by_ = 0;  // column
@@ -51,35 +52,6 @@ private:
         std::string name, description;
     };
     Preview preview_;
-};
-
-// The window's content before a scene is open.
-class Gallery {
-public:
-    void draw(Workspace& work, Picture& picture, Canvas& canvas);
-    // Sets the canvas for the cards' pictures. Those uploaded to another canvas are dropped.
-    void set_canvas(Canvas& canvas) {
-        canvas_ = &canvas;
-        for (Card& card : cards_) {
-            card.picture.reset();
-            card.looked_for = false;
-        }
-    }
-    Canvas* canvas() { return canvas_; }
-
-private:
-    struct Card : SceneCard {
-        std::filesystem::path file;
-        std::optional<ImTextureID> picture;
-        float aspect = 1.6F;
-        bool looked_for = false;
-    };
-    void read(Workspace& work);
-    bool draw_card(Workspace& work, Card& card, float width, float text_height);
-    Canvas* canvas_ = nullptr;
-    std::vector<Card> cards_;
-    bool read_ = false;
-    std::string search_;
 };
 
 }  // namespace hindcast::gui

@@ -91,6 +91,7 @@ void Workspace::update() {
     if (speed_ == now().speed_asked) speed_.reset();
     if (now().error && now().error != shown_error_) after_accept_ = {};
     finish_opening();
+    look.apply(view, now());
     if (now().trails != trails_) {
         trails_ = now().trails;
         view.trail_lines.clear();
@@ -98,6 +99,8 @@ void Workspace::update() {
     }
     take_answer();
     take_released_pull();
+    take_kept_values();
+    use_waiting_values();
     take_added();
     apply();
     go_on_ending();
@@ -127,7 +130,7 @@ void Workspace::update() {
 void Workspace::apply() {
     if (opening_ || !editor_->has_scene() || editor_->revision() == sent_revision_) return;
     sent_revision_ = editor_->revision();
-    send(session::Apply{editor_->document(), ++number_, editor_->file(), false});
+    send(session::Apply{editor_->document(), ++number_, editor_->place(), false});
     if (std::exchange(accepted_waits_, false)) accepted_in_ = number_;
     if (const auto branch = std::exchange(branch_to_, std::nullopt)) {
         send(session::Branch{*branch});
@@ -271,10 +274,16 @@ void Workspace::optimise(session::Optimise::What what) { send(session::Optimise{
 
 void Workspace::accept() { accept_and({}); }
 
-void Workspace::accept_and(std::function<void()> next, bool newest) {
+void Workspace::accept_best() {
+    if (const session::IterationInfo* const best = best_row())
+        accept_and({}, false, best->iteration);
+}
+
+void Workspace::accept_and(std::function<void()> next, bool newest,
+                           std::optional<std::int64_t> iteration) {
     branch_asked_.reset();
     after_accept_ = std::move(next);
-    send(session::Accept{++accept_number_, newest});
+    send(session::Accept{++accept_number_, newest, iteration});
 }
 
 void Workspace::accept_and_save(std::function<void()> next) {
@@ -296,13 +305,22 @@ std::uint64_t Workspace::grab(std::vector<std::int64_t> points, const render::Ve
 }
 
 void Workspace::colour_by(const std::string& field) {
-    const auto shown = std::ranges::find(now().colours, field, &session::ShownField::name);
-    const bool both_signs = shown != now().colours.end() && shown->gradient && !shown->length;
-    colour = field;
-    view.symmetric = both_signs;
-    view.map = both_signs ? render::ColourMap::coolwarm : render::ColourMap::viridis;
-    view.range.reset();
+    if (look.by != field && look.range == session::ColourLook::Range::hand)
+        look.range = session::ColourLook::Range::run;
+    look.by = field;
+    look.apply(view, now());
     send_frame_contents();
+}
+
+void Workspace::keep_colours() {
+    if (!set("/view", look.in_view_of(document()), "Colours of the view")) return;
+    tell("The colours are part of the scene now; Ctrl+S writes its file");
+}
+
+void Workspace::keep_view() {
+    const session::ViewLook looks{arrows, view.most_arrows, view.tubes, view.slice, distances};
+    if (!set("/view", looks.in_view_of(document()), "View")) return;
+    tell("Arrows, tubes, slice and distances are part of the scene now; Ctrl+S writes its file");
 }
 
 bool Workspace::has_measured() const {
@@ -310,7 +328,9 @@ bool Workspace::has_measured() const {
            std::ranges::any_of(now().stage->drawables, &render::Drawable::measured);
 }
 
-void Workspace::send_frame_contents() { send(session::FrameContents{colour, arrows, view.trails}); }
+void Workspace::send_frame_contents() {
+    send(session::FrameContents{look.by, arrows, view.trails});
+}
 
 // ---- messages -----------------------------------------------------------------------------------
 
@@ -447,6 +467,8 @@ void Workspace::load_settings() {
         flag("/text_beside", settings.text_beside);
         if (const Node* n = kept.find("/font_scale"); n != nullptr && n->is_real())
             settings.font_scale = std::clamp(n->real(), 0.6, 3.0);
+        if (const Node* n = kept.find("/layout"); n != nullptr && n->is_integer())
+            settings.layout = static_cast<int>(n->integer());
         if (const Node* n = kept.find("/folder"); n != nullptr && n->is_string())
             settings.folder = n->string();
         if (const Node* n = kept.find("/samples"); n != nullptr && n->is_integer())
@@ -468,6 +490,7 @@ void Workspace::save_settings() {
         kept.set("/floor", settings.floor);
         kept.set("/samples", settings.samples);
         kept.set("/text_beside", settings.text_beside);
+        kept.set("/layout", settings.layout);
         kept.set("/folder", settings.folder);
         kept.save(state_folder_ / "settings.json");
     } catch (const Error& error) {

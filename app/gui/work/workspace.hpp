@@ -16,9 +16,15 @@
 #include "app/gui/draw/theme.hpp"
 #include "app/render/renderer.hpp"
 #include "app/session/document/add_object_task.hpp"
-#include "app/session/document/camera_path.hpp"
 #include "app/session/document/editor.hpp"
+#include "app/session/runs/kept_runs.hpp"
+#include "app/session/runs/results_table.hpp"
 #include "app/session/session.hpp"
+#include "app/session/shapes/parts.hpp"
+#include "app/session/shapes/shapes.hpp"
+#include "app/session/view/camera_path.hpp"
+#include "app/session/view/colour_look.hpp"
+#include "app/session/view/view_look.hpp"
 
 namespace hindcast::gui {
 
@@ -38,6 +44,7 @@ struct Settings {
     bool shadows = true, ambient_occlusion = true, floor = true;
     int samples = 4;
     bool text_beside = false;  // the scene's text beside the view, not behind it
+    int layout = -1;           // the size of window that the layout is for (shell.cpp)
     std::string folder;        // where the dialog last opened or saved a scene
 
     void set(render::View& view) const;  // the view's fields that are settings
@@ -67,7 +74,9 @@ struct Question {
     std::size_t chosen = 0;
 };
 
-enum class Tool { look, move, rotate };
+// Box and lasso choose parts: points or elements. Measure: clicks are the ends of distances.
+enum class Tool { look, move, rotate, box, lasso, measure };
+constexpr bool has_gizmo(Tool tool) { return tool == Tool::move || tool == Tool::rotate; }
 
 // What the camera should frame.
 enum class Framing { nothing, selection, scene };
@@ -79,6 +88,14 @@ struct Selection {
     render::ElementKind kind = render::ElementKind::none;  // what `element` counts
 
     render::Element part() const { return {kind, element}; }
+};
+
+// A file that is asked for. Its names end with one of these (".obj").
+struct FileWish {
+    std::string title;
+    std::vector<std::string> endings;
+    std::function<void(const std::filesystem::path& file)> chosen;
+    std::function<void()> cancelled;  // may be empty
 };
 
 class Workspace {
@@ -110,13 +127,23 @@ public:
     // Adds an object with values that load and selects it. The values are found on another thread,
     // since each try builds the scene. One at a time.
     void add(model::Section section, const std::string& type);
+    // The same with a shape.
+    void add_shape(session::ShapeWish wish);
     void cancel_adding() { adding_.reset(); }
+    // The name for a file in the scene. One of another folder is copied beside the scene; a scene
+    // without a file that names none yet goes to live in the folder of this one instead. None: what
+    // prevents it is shown.
+    std::optional<std::string> bring(const std::filesystem::path& file);
+    // One step of undo with that name: the document that `make` gives. What it throws is shown.
+    bool change(const std::string& name,
+                const std::function<document::Document(const document::Document&)>& make);
     const session::AddObjectTask* adding() const { return adding_.get(); }  // null: none
 
     // ---- scenes and files ----
     void open(const std::filesystem::path& file);  // asks about unsaved changes first
     void open_autosave(const session::Editor::Autosave& found);
     void make_new();
+    void make_from(const std::string& scene_template);  // its id
     void close();
     // Writes the document. Values found by the optimisation are not in it before they are accepted;
     // the user is then told, with a button that accepts and saves. False: needs a name, or failed.
@@ -156,6 +183,8 @@ public:
         Error error{""};
     };
     std::optional<Broken> broken;
+    // What scenes are built with, without the session's device.
+    SimulationOptions built_with = {};
     std::string text_fault;     // the fault in the text that the text panel shows
     bool text_changed = false;  // the text has edits that were not applied
     std::uint64_t scenes_shown() const { return scenes_shown_; }  // so far
@@ -169,7 +198,10 @@ public:
     bool is_behind() const {
         return editor_->revision() != sent_revision_ || now().revision < number_;
     }
-    bool is_optimising() const { return now().activity == session::Activity::optimising; }
+    // Or waits for an edit, to go on.
+    bool is_optimising() const {
+        return now().activity == session::Activity::optimising || now().live_waits;
+    }
     bool has_run() const { return now().stage != nullptr; }
     // Whether the window shows the scene that runs.
     bool shows_run() const { return has_run() && has_scene() && !show_gallery; }
@@ -180,13 +212,37 @@ public:
     double speed() const { return speed_.value_or(now().speed_asked); }
     void optimise(session::Optimise::What what);
     void accept();
+    void accept_best();  // the iteration with the lowest loss, whichever is shown
     void accept_and_save(std::function<void()> next = {});  // then does the next thing
     // Goes back to that iteration and optimises on. For one of an older scene this restores that
     // scene, as an edit.
     void branch(std::int64_t iteration);
+    // Keeps these parameters of the scene of that build under this name, as a checkpoint of the
+    // scene; in place of one of the same name.
+    void keep_checkpoint(const std::string& name,
+                         std::shared_ptr<const std::vector<double>> parameters, std::int64_t build,
+                         double loss);
+    // Writes values into the scene as one step of undo with this name: an object of numbers by
+    // paths. `any_number`: see session::UseValues.
+    void use_values(const std::string& name, std::shared_ptr<const document::Node> values,
+                    bool any_number = false);
+    // The same with the values of a checkpoint of the scene; optimises then if that is wanted.
+    void use_checkpoint(const std::string& name, bool optimises = false);
+    // Values were asked for, or an iteration, and the scene does not have them yet.
+    bool waits_for_values() const { return answered_ != accept_number_; }
+    // The same with a row of the results; opens their scene first where it is another one.
+    void use_result(std::size_t row);
+    // Shows what a command has left: a table of variants or starts, and curves of optimisations.
+    void open_results(const std::filesystem::path& chosen);
+    session::KeptRuns runs;                                // to be compared in the plots
+    std::shared_ptr<const session::ResultsTable> results;  // null: none were opened
     void send_frame_contents();  // after a change of colours, arrows or trails
-    // Chooses a fitting colour map too: gradients have both signs, unless they are norms.
+    // The range goes on as it was, but for one set by hand: that was of another field.
     void colour_by(const std::string& field);
+    // Writes the colours into the scene's view, where the next start and `render` find them.
+    void keep_colours();
+    // The same with arrows, slice, tubes and distances.
+    void keep_view();
     // Starts a pull with the mouse on that one of these points of the scene that is nearest to the
     // place. On release its force is written into the scene, unless it is discarded. Returns its
     // number.
@@ -218,9 +274,20 @@ public:
     std::string pointer_of(const std::string& name) const;
     std::string name_at(const std::string& pointer) const;
 
+    // ---- parts that were chosen in the picture ----
+    session::Parts parts;
+    session::WhereIs where_is;  // set by the view: throws Error where that is not known
+    // Makes an object of them, whose name begins with `stem`, and selects it.
+    using FromParts =
+        std::function<document::Document(const document::Document&, const std::string& name)>;
+    void make_from_parts(const std::string& what, const std::string& stem, const FromParts& make);
+
     // ---- view ----
     render::View view;
-    std::string colour, arrows;
+    session::ColourLook look;  // sets the view's map, range and scale of colours
+    std::string arrows;
+    std::vector<session::Distance> distances;  // shown in the picture
+    std::string distance_problem;              // why not all of them are; or empty
     bool camera_is_set = false;
     bool show_labels = false;   // names of the objects
     bool show_measured = true;  // ghosts where measured data say that robots were
@@ -251,10 +318,15 @@ public:
     std::string focus_panel;               // to bring to the front
     std::optional<std::string> plot_only;  // a path: the plots show only its parameters
     bool reset_layout = false, hide_panels = false;
+    std::optional<FileWish> wants_file;
+    bool show_open_results = false;
     bool show_open = false, show_save_as = false, show_help = false, show_palette = false;
     bool show_tour = false, show_gallery = false, show_export = false;
     bool show_settings = false;
-    bool optimise_when_open = false;  // the next scene that opens
+    std::string show_shape;                      // the id of the shape whose numbers are asked for
+    bool show_array = false, show_size = false;  // how often, and how large, the selected object
+    bool optimise_when_open = false;             // the next scene that opens
+    std::string checkpoint_when_open;            // the same: its values are used; empty: none
     Framing framing = Framing::nothing;
     bool text_beside_changed = false;  // Settings::text_beside, by the user
     int tour_step = 0;
@@ -276,6 +348,8 @@ private:
     void apply();
     void take_answer();
     void take_released_pull();
+    void take_kept_values();
+    void use_waiting_values();
     void take_added();
     std::unique_ptr<session::Editor> fresh_editor() const;
     void begin_opening(std::unique_ptr<session::Editor> fresh);
@@ -289,7 +363,8 @@ private:
     void offer_autosave();
     std::string results_text() const;
     std::string better_text() const;
-    void accept_and(std::function<void()> next, bool newest = false);
+    void accept_and(std::function<void()> next, bool newest = false,
+                    std::optional<std::int64_t> iteration = {});
     bool save_as_it_is();
     void go_on_ending();
 
@@ -313,6 +388,20 @@ private:
     std::uint64_t scenes_shown_ = 0;
     std::uint64_t accepted_in_ = 0;  // the number of the document in which the last was accepted
     std::function<void()> after_accept_, after_name_;
+    // What a KeepValues is for, until it is answered.
+    struct Keeping {
+        std::uint64_t number = 0;
+        std::string name;
+        double loss = 0;
+    };
+    std::optional<Keeping> keeping_;
+    std::uint64_t kept_ = 0;  // KeepValues sent so far
+    struct WaitingValues {    // for their scene to be opened
+        std::filesystem::path scene;
+        std::string name;
+        std::shared_ptr<const document::Node> values;
+    };
+    std::optional<WaitingValues> waiting_values_;
     std::shared_ptr<const Error> shown_error_, error_before_;
     std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_;  // kept for `view`
     Selection selection_;

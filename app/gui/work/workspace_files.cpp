@@ -83,7 +83,7 @@ void Workspace::begin_opening(std::unique_ptr<session::Editor> fresh) {
     opening_ = std::move(fresh);
     opening_number_ = ++number_;
     error_before_ = now().error;
-    send(session::Apply{opening_->document(), opening_number_, opening_->file(), true});
+    send(session::Apply{opening_->document(), opening_number_, opening_->place(), true});
 }
 
 fs::path Workspace::opening_file() const { return opening_ ? opening_->file() : fs::path(); }
@@ -95,7 +95,7 @@ void Workspace::finish_opening() {
         if (!now().error || now().error == error_before_) return;
         const std::unique_ptr<session::Editor> refused = std::move(opening_);
         shown_error_ = now().error;
-        failed_load(refused->file(), *now().error);
+        failed_load(refused->place(), *now().error);
         return;
     }
     std::unique_ptr<session::Editor> fresh = std::move(opening_);
@@ -104,6 +104,7 @@ void Workspace::finish_opening() {
     accepted_waits_ = false;
     after_accept_ = after_name_ = {};
     selection_ = {};
+    parts = {};
     camera_is_set = false;
     show_gallery = false;
     mended.reset();
@@ -114,15 +115,28 @@ void Workspace::finish_opening() {
     view = {};
     settings.set(view);
     follow_path = false;
-    arrows.clear();
     hidden.clear();
     fit_arrows = true;
-    const Node* const wanted = document().find("/view/color_by");
-    colour_by(wanted != nullptr && wanted->is_string() ? wanted->string() : "");
+    look = session::ColourLook::of(document());
+    look.apply(view, now());
+    session::ViewLook looks = session::ViewLook::of(document());
+    looks.apply(view);
+    arrows = std::move(looks.arrows);
+    distances = std::move(looks.distances);
+    send_frame_contents();
     send(session::Repeat{looping});
     set_speed(session::fitting_speed(duration()));
     send(session::Play{true});
-    if (std::exchange(optimise_when_open, false)) optimise(session::Optimise::What::start);
+    const bool optimises = std::exchange(optimise_when_open, false);
+    if (const std::string name = std::exchange(checkpoint_when_open, {}); !name.empty())
+        use_checkpoint(name, optimises);
+    else if (optimises)
+        optimise(session::Optimise::What::start);
+    // Curves of other scenes are not compared with those of this one unless they are asked for.
+    for (std::size_t k = 0; k < runs.list().size(); ++k) {
+        const session::KeptRun& run = runs.list()[k];
+        runs.show(run.number, run.shown && run.scene == now().name);
+    }
     if (!editor_->unsaved()) offer_autosave();
 }
 
@@ -257,6 +271,7 @@ void Workspace::close() {
         text_changed = false;
         ++scenes_shown_;
         selection_ = {};
+        parts = {};
         show_gallery = true;
         send(session::Play{false});
         send(session::ShowIteration{});
@@ -385,7 +400,7 @@ bool Workspace::is_bundled(const fs::path& file) const {
 }
 
 fs::path Workspace::output_folder() const {
-    const fs::path& file = editor_->file();
+    const fs::path file = editor_->place();
     if (!file.empty() && !is_bundled(file)) return fs::absolute(file).parent_path();
     fs::path here = fs::current_path();
     if (!is_bundled(here)) return here;

@@ -367,7 +367,7 @@ class Simulation:
         height: int = 480,
         camera: str | Mapping[str, Any] | None = None,
         colour_by: str | None = None,
-        arrows: str = "",
+        arrows: str | None = None,
         floor: bool = True,
         dark: bool = True,
         edges: bool = False,
@@ -377,8 +377,9 @@ class Simulation:
 
         camera: "front", "right" or "top", or a dict of some of eye, target, up (m), field_of_view
         (degrees), orthographic, closer (times) and side; without it as the scene says. colour_by:
-        what is shown as colour, such as "speed"; "" for none. heights: fields as surfaces. Needs
-        Vulkan, which may be software. Frames that were computed are kept until a value changes.
+        what is shown as colour, such as "speed"; "" for none. arrows: likewise, such as "velocity".
+        heights: fields as surfaces. The slice and tubes are those of the scene's view. Needs Vulkan,
+        which may be software. Frames that were computed are kept until a value changes.
         """
         if not hasattr(_core, "render_scene"):
             raise _core.Error(
@@ -397,7 +398,7 @@ class Simulation:
             **_camera(camera),
             heights=bool(heights),
             colour_by=None if colour_by is None else _path(colour_by, "colour_by"),
-            arrows=_path(arrows, "arrows"),
+            arrows=None if arrows is None else _path(arrows, "arrows"),
             floor=bool(floor),
             dark=bool(dark),
             edges=bool(edges),

@@ -43,7 +43,15 @@ void check(const Stage& stage) {
             (drawable.rows < 2 || drawable.columns < 2 ||
              drawable.rows * drawable.columns > values->elements))
             fail("it has fewer nodes than it should");
+        if (drawable.kind == Kind::arrows && !drawable.indices.empty() &&
+            (static_cast<std::int64_t>(drawable.indices.size()) != drawable.count ||
+             std::ranges::max(drawable.indices) >= static_cast<std::uint64_t>(drawable.count)))
+            fail("its order is not one of its arrows");
         if (!indexed) continue;
+        for (const std::uint32_t corner : drawable.tetrahedra)
+            if (corner >= static_cast<std::uint64_t>(places->elements))
+                fail("a corner of a tetrahedron is too large");
+        if (drawable.tetrahedra.size() % 4 != 0) fail("a corner of a tetrahedron is missing");
         for (const std::uint32_t index : drawable.indices)
             if (index >= static_cast<std::uint64_t>(places->elements))
                 fail("an index is too large");
@@ -158,7 +166,9 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
         if (drawable.kind == Drawable::Kind::field && drawable.rows > 1 && drawable.columns > 1) {
             parts.indices = append(squares(drawable.rows, drawable.columns));
         } else {
-            parts.indices = append(drawable.indices);
+            std::vector<std::uint32_t> indices = drawable.indices;
+            indices.insert(indices.end(), drawable.tetrahedra.begin(), drawable.tetrahedra.end());
+            parts.indices = append(indices);
             parts.element_of = append(drawable.element_of);
         }
         if (drawable.kind == Drawable::Kind::surface && stage.dimension == 3) {

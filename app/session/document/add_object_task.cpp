@@ -8,23 +8,34 @@ namespace hindcast::session {
 
 AddObjectTask::AddObjectTask(const Editor& editor, const Registry& registry, model::Section section,
                              const std::string& type)
-    : editor_(&editor), registry_(registry), type_(registry.find(section, type)) {
-    if (type_ == nullptr)
+    : editor_(&editor), stem_(type) {
+    const model::ModuleType* const found = registry.find(section, type);
+    if (found == nullptr)
         throw Error("there is no type '" + type + "' in " + model::name_of(section));
+    label_ = found->title;
+    make_ = [&registry, found](const document::Document& document,
+                               const std::filesystem::path& file, const std::string& name,
+                               const std::atomic<bool>* cancelled) {
+        return with_default_object(document, file, registry, *found, name, cancelled);
+    };
+    begin(editor);
+}
+
+AddObjectTask::AddObjectTask(const Editor& editor, std::string label, std::string stem, Make make)
+    : editor_(&editor), label_(std::move(label)), stem_(std::move(stem)), make_(std::move(make)) {
     begin(editor);
 }
 
 void AddObjectTask::begin(const Editor& editor) {
     background_.cancel();
-    name_ = editor.name_for(type_->type);
+    name_ = editor.name_for(stem_);
     document_ = editor.document();
     made_.reset();
     problem_.reset();
     ready_ = false;
     background_.start(
-        [this, file = editor.file()] {
-            made_ = with_default_object(*document_, file, registry_, *type_, name_,
-                                        &background_.cancelled());
+        [this, file = editor.place()] {
+            made_ = make_(*document_, file, name_, &background_.cancelled());
         },
         [this](const std::optional<Error>& failure) {
             problem_ = failure;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,8 +22,14 @@ public:
     // Throws Error for a type that is not registered.
     AddObjectTask(const Editor& editor, const Registry& registry, model::Section section,
                   const std::string& type);
+    // What `make` adds to a document, under this new name; it runs on the other thread. `stem`: of
+    // the name, `label`: what it is called meanwhile.
+    using Make = std::function<document::Document(
+        const document::Document&, const std::filesystem::path& file, const std::string& name,
+        const std::atomic<bool>* cancelled)>;
+    AddObjectTask(const Editor& editor, std::string label, std::string stem, Make make);
 
-    const std::string& type() const { return type_->type; }
+    const std::string& label() const { return label_; }
     bool is_for(const Editor& editor) const { return &editor == editor_ && editor.has_scene(); }
     bool ready() const { return ready_; }
     // Once ready: adds the object as one step of undo and returns its pointer. Throws the Error
@@ -33,8 +41,8 @@ private:
     void begin(const Editor& editor);
 
     const Editor* const editor_;
-    const Registry& registry_;
-    const model::ModuleType* type_;
+    std::string label_, stem_;
+    Make make_;
     std::shared_ptr<const document::Document> document_;  // without the object
     std::string name_;
     std::optional<document::Document> made_;

@@ -1,7 +1,8 @@
 // Autosave and recent files. Each editor that has something unsaved writes it to a file of its own
 // in the folder, which it holds a lock on; a file without a lock was left by a crash.
 //
-//     autosave-PID-N.json    the document        autosave-PID-N.info    the original's path
+//     autosave-PID-N.json    the document
+//     autosave-PID-N.info    the original's path, or with "/" at its end the folder it lives in
 //     recent.json            a list of paths, newest first
 #include <fcntl.h>
 #include <fmt/chrono.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "app/session/document/editor_state.hpp"
 #include "engine/base/files.hpp"
@@ -89,7 +91,9 @@ void Editor::autosave() {
                 .remedy("make the folder writable");
         s.autosave_file = file;
         std::error_code error;
-        const std::string original = file_.empty() ? "" : fs::absolute(file_, error).string();
+        const std::string original = !file_.empty()   ? fs::absolute(file_, error).string()
+                                     : !home_.empty() ? (home_ / "").string()
+                                                      : "";
         if (::write(s.lock, original.data(), original.size()) !=
             static_cast<ssize_t>(original.size()))
             throw Error("no autosave can be written to " + s.folder.string());
@@ -128,12 +132,14 @@ std::optional<Editor::Autosave> Editor::find_autosave(const fs::path& original) 
         ::close(lock);
         const auto time = fs::last_write_time(file, error);
         if (newest && time < newest_time) continue;
-        Autosave found{file, {}, when_written(file)};
+        Autosave found{file, {}, {}, when_written(file)};
         try {
             found.original = read_file(info_of(file), 1 << 16);
         } catch (const Error&) {
             found.original.clear();
         }
+        if (found.original.string().ends_with('/'))
+            found.home = std::exchange(found.original, {}).parent_path();
         if (!wanted.empty() && (found.original.empty() || place(found.original) != wanted))
             continue;
         newest_time = time;
@@ -148,6 +154,7 @@ void Editor::open_autosave(const Autosave& found) {
     close();
     document_ = std::move(opened);
     file_ = found.original;
+    home_ = found.home;
     state_->layout = std::make_shared<const document::Layout>(text);
     state_->saved.reset();  // it differs from what the file has
     state_->on_disk = State::stamp_of(file_);

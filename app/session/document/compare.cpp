@@ -37,8 +37,8 @@ public:
 private:
     // Either may be absent, not both.
     void node(const Node* a, const Node* b, const std::string& pointer) {
-        static constexpr const char* unread[] = {"/view", "/description", "/$schema", "/outputs",
-                                                 "/name"};
+        static constexpr const char* unread[] = {"/view",    "/description", "/$schema",
+                                                 "/outputs", "/name",        "/checkpoints"};
         if (std::find(std::begin(unread), std::end(unread), pointer) != std::end(unread)) return;
         if (const auto found = quantities_.find(pointer); found != quantities_.end()) {
             if (a != nullptr && b != nullptr && *a == *b) return;

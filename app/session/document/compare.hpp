@@ -9,8 +9,9 @@
 namespace hindcast::session {
 
 struct Difference {
-    bool nothing = true;     // except in what no simulation reads: view, description, outputs
-    bool elsewhere = false;  // outside the values of these quantities
+    // Except in what no simulation reads: view, description, outputs, checkpoints.
+    bool nothing = true;
+    bool elsewhere = false;               // outside the values of these quantities
     std::vector<std::size_t> quantities;  // indices of those that differ
 };
 

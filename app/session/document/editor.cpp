@@ -3,8 +3,10 @@
 #include "app/session/document/editor.hpp"
 
 #include "app/session/document/editor_state.hpp"
+#include "app/session/document/scene_files.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/schema_link.hpp"
+#include "engine/robot/robot_scene.hpp"
 #include "engine/sim/scene/scene.hpp"
 
 namespace hindcast::session {
@@ -67,22 +69,6 @@ Node without_places(const Node& node) {
         result = Node(node.string());
     }
     return result;
-}
-
-// Files beside the old scene that it names are wanted beside the new one.
-void copy_named_files(const Node& node, const fs::path& from, const fs::path& to) {
-    for (std::size_t k = 0; k < node.size(); ++k)
-        if (!node.is_object() || node.key(k) != "$schema") copy_named_files(node.item(k), from, to);
-    if (!node.is_string() || node.string().find('.') == std::string::npos) return;
-    const fs::path name(node.string());
-    std::error_code error;
-    if (name.is_absolute() || name.empty() || *name.lexically_normal().begin() == "..") return;
-    if (!fs::is_regular_file(from / name, error) || fs::exists(to / name, error)) return;
-    fs::create_directories((to / name).parent_path(), error);
-    fs::copy_file(from / name, to / name, error);
-    if (error)
-        throw Error("the scene's file " + name.string() + " could not be copied to " + to.string())
-            .remedy("copy it by hand");
 }
 
 }  // namespace
@@ -219,7 +205,25 @@ bool Editor::unsaved() const {
     return document_ && (state_->file_is_gone() || state_->saved != text());
 }
 
+fs::path Editor::place() const {
+    return !file_.empty() || home_.empty() ? file_ : home_ / "new scene.json";
+}
+
+void Editor::live_in(const fs::path& folder) {
+    if (!file_.empty() || folder == home_) return;
+    state_->remove_autosave();  // the next one says where the scene lives now
+    home_ = folder;
+    ++revision_;
+}
+
 void Editor::open(const fs::path& file) {
+    if (robot::is_robot_file(file)) {
+        const fs::path folder = fs::absolute(file).parent_path();
+        make_new(robot::scene_of_model(fs::absolute(file), folder));
+        home_ = folder;
+        state_->remember(file);
+        return;
+    }
     Read read = read_scene(file);
     close();
     State& s = *state_;
@@ -232,11 +236,14 @@ void Editor::open(const fs::path& file) {
     s.remember(file);
 }
 
-void Editor::make_new() {
-    auto made = std::make_shared<const Document>(Document::parse(new_scene, "new scene"));
+void Editor::make_new() { make_new(Document::parse(new_scene, "new scene")); }
+
+void Editor::make_new(Document scene) {
+    const std::string text = scene.to_text();
+    auto made = std::make_shared<const Document>(std::move(scene));
     close();
     document_ = std::move(made);
-    state_->layout = std::make_shared<const document::Layout>(std::string(new_scene) + "\n");
+    state_->layout = std::make_shared<const document::Layout>(text);
     state_->saved = state_->layout->text();
     ++revision_;
 }
@@ -253,6 +260,7 @@ void Editor::close() {
     s.looks_without_file = 0;
     document_ = nullptr;
     file_.clear();
+    home_.clear();
     ++revision_;
 }
 
@@ -263,10 +271,10 @@ void Editor::save() {
 
 void Editor::save_as(const fs::path& file) {
     if (!document_) throw Error("there is no scene to save");
-    if (!file_.empty() && file.parent_path() != file_.parent_path()) {
-        copy_named_files(document_->root(), file_.parent_path(), file.parent_path());
-        if (auto moved =
-                document::with_schema_from(*document_, file_.parent_path(), file.parent_path())) {
+    const fs::path from = place().parent_path(), to = file.parent_path();
+    if (!place().empty() && to != from) {
+        copy_files(files_named_in(*document_, from), from, to);
+        if (auto moved = document::with_schema_from(*document_, from, to)) {
             document_ = std::make_shared<const Document>(*std::move(moved));
             ++revision_;
         }

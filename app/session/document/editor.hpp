@@ -5,7 +5,7 @@
 //     Editor editor(registry);
 //     editor.open("scenes/spring_cage.json");
 //     editor.set("/forces/0/stiffness", 120, "Stiffness of cage", /*merge=*/"stiffness drag");
-//     session.send(Apply{editor.document(), editor.revision(), editor.file()});
+//     session.send(Apply{editor.document(), editor.revision(), editor.place()});
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,11 @@ public:
     const std::shared_ptr<const document::Document>& document() const { return document_; }
     std::uint64_t revision() const { return revision_; }
     const std::filesystem::path& file() const { return file_; }  // empty: never saved
+    // The file that names in the scene are read from: file(), or for a scene without one a name in
+    // the folder that it lives in, where no such file need be. Empty: the current folder.
+    std::filesystem::path place() const;
+    // Lets a scene without a file live in this folder.
+    void live_in(const std::filesystem::path& folder);
     bool has_scene() const { return document_ != nullptr; }
     bool unsaved() const;
     // The text to be saved. Comments and layout of the text that was read are kept wherever the
@@ -36,10 +41,13 @@ public:
     const std::string& text() const;
 
     // ---- files; each throws Error and then changes nothing ----
+    // Of a robot's model it makes a scene without a file, which lives in the model's folder.
     void open(const std::filesystem::path& file);
     // A scene that runs: one falling particle, an objective and a parameter.
     void make_new();
+    void make_new(document::Document scene);  // with this one instead
     void save();
+    // Files that the scene names are copied with it into another folder (scene_files.hpp).
     void save_as(const std::filesystem::path& file);
     // What another program has done to the file, reported once; checked at most twice a second.
     // While the file is gone, the scene is unsaved.
@@ -129,6 +137,7 @@ public:
     // An autosave left by a process that did not end properly.
     struct Autosave {
         std::filesystem::path file, original;  // `original` may be empty
+        std::filesystem::path home;            // where it lived, without an original
         std::string when;
     };
     // The newest autosave, of all or of this file.
@@ -149,6 +158,7 @@ private:
     std::shared_ptr<const document::Document> document_;
     std::uint64_t revision_ = 0;
     std::filesystem::path file_;
+    std::filesystem::path home_;  // of a scene without a file; empty: the current folder
 };
 
 // The number that the user typed into a field: an expression with + - * / ^ ( ) and functions, with

@@ -87,7 +87,11 @@ public:
             for (std::size_t k = 0; k < list->size(); ++k) paths(list->item(k), "parameters");
         for (const char* key : {"outputs", "view"})
             if (Node* const node = root.find(key)) paths(*node, key);
-        if (Node* const optimiser = root.find("optimizer")) groups(*optimiser);
+        if (Node* const optimiser = root.find("optimizer"))
+            keys(optimiser->find("groups"), "optimizer.groups");
+        if (Node* const list = root.find("checkpoints"))
+            for (std::size_t k = 0; k < list->size(); ++k)
+                keys(list->item(k).find("values"), "checkpoints");
         return std::move(found_);
     }
 
@@ -130,16 +134,16 @@ private:
         if (new_name_ != nullptr) node = Node(*new_name_ + text.substr(name_.size()));
     }
 
-    // Keys of the optimiser's groups, which are paths of parameters where those name no group.
-    void groups(Node& optimiser) {
-        Node* const old = optimiser.find("groups");
+    // Keys that are paths: of the optimiser's groups, where parameters name none, and of the
+    // values of checkpoints.
+    void keys(Node* const old, const std::string& label) {
         if (old == nullptr || !old->is_object()) return;
         Node changed = Node::object();
         bool any = false;
         for (std::size_t k = 0; k < old->size(); ++k) {
             std::string key = old->key(k);
             if (is_path_of(key, name_)) {
-                note("optimizer.groups: " + key);
+                note(label + ": " + key);
                 any = true;
                 if (new_name_ != nullptr) key = *new_name_ + key.substr(name_.size());
             }

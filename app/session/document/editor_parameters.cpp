@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/session/document/editor_state.hpp"
+#include "app/session/document/schema_node.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene.hpp"
@@ -20,11 +21,6 @@ using document::Node;
 constexpr const char* axes[] = {"x", "y", "z"};
 
 const Node* list_of(const Document& document) { return document.root().find("parameters"); }
-
-std::string text_of(const Node& node, const char* key) {
-    const Node* const text = node.find(key);
-    return text != nullptr && text->is_string() ? text->string() : "";
-}
 
 std::string pointer_to(std::size_t parameter) { return "/parameters/" + std::to_string(parameter); }
 

@@ -32,11 +32,7 @@ IdentificationTask::~IdentificationTask() { background_.cancel(); }
 
 void IdentificationTask::run() {
     const auto begin = std::chrono::steady_clock::now();
-    DeviceOptions device;
-    device.threads = 1;  // the view goes on beside it
-    SimulationOptions options;
-    options.device = std::make_shared<Device>(device);
-    options.precision = ir::Precision::f64;
+    SimulationOptions options = in_background(ir::Precision::f64);
     options.allowed_paths = wanted_.allowed_paths;
     simulation_ = std::make_unique<Simulation>(Scene::of(*document_, file_), registry_, options);
     run_ = std::make_unique<IdentificationRun>(*simulation_, registry_);

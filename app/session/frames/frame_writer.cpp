@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "engine/backend/cuda/context.hpp"
@@ -21,6 +22,12 @@ ir::Type type_of(const render::Stage& stage) {
 std::vector<std::int64_t> shape_of(const render::Channel& channel) {
     if (channel.components == 1) return {channel.elements};
     return {channel.elements, channel.components};
+}
+
+// Whether a field shows its own values in these colours.
+bool shows_own(const ValueSource* colour, const std::string& array) {
+    return colour == nullptr || colour->of != ValueSource::Of::field || colour->array != array ||
+           colour->kind == ValueSource::Kind::array;
 }
 
 }  // namespace
@@ -42,6 +49,10 @@ public:
             put(arrows != nullptr ? array_of(*arrows) : nullptr, channel(plan_.arrows), 0);
             for (const PlacedArrows& placed : plan_.placed) put(placed, arrows);
         }
+        write_colours();
+    }
+
+    void write_colours() const {
         const auto found = m_.scene->colour_sources.find(m_.contents.colour);
         const ValueSource* const colour =
             found == m_.scene->colour_sources.end() ? nullptr : &found->second;
@@ -57,10 +68,32 @@ public:
             const Array* const from = other ? array_of(*colour) : nullptr;
             put(from != nullptr ? from : kept(m_.frame, field.array), channel(field.channel), 0);
         }
+        write_targets(colour);
         colours(colour);
     }
 
 private:
+    // What is wanted of fields.
+    void write_targets(const ValueSource* colour) const {
+        FrameWriter::Targets& kept = w_.targets_;
+        const Trajectory& t = *m_.trajectory;
+        if (kept.scene != m_.scene || kept.parameters != t.parameters || kept.base != t.base)
+            kept = {m_.scene, t.parameters, t.base, {}};
+        for (const TargetChannel& target : plan_.targets) {
+            if (!shows_own(colour, target.array)) {
+                kernels_.fill(channel(target.channel), hidden);
+                continue;
+            }
+            Array& array = kept.channels[target.channel];
+            if (!array)
+                array =
+                    Array::from(m_.scene->values_of(m_.scene->quantity_of.at(target.quantity),
+                                                    *t.base, t.parameters),
+                                channel(target.channel).type(), channel(target.channel).shape());
+            put(&array, channel(target.channel), 0);
+        }
+    }
+
     const Array& channel(int c) const { return channels_[static_cast<std::size_t>(c)]; }
 
     static const Array* kept(const FramePointer& frame, const std::string& array) {
@@ -143,7 +176,8 @@ private:
         return ends;
     }
 
-    // The elements of the triangles around each point of a surface.
+    // The elements of the triangles around each point of a surface; around a point inside, those of
+    // the tetrahedra.
     const FrameKernels::Means& around_points(int surface) const {
         draw_this_stage();
         FrameKernels::Means& around = w_.around_[surface];
@@ -152,6 +186,7 @@ private:
         std::map<std::uint32_t, std::vector<std::int64_t>> elements;
         for (std::size_t k = 0; k < t.indices.size(); ++k)
             elements[t.indices[k]].push_back(static_cast<std::int64_t>(t.cell_of(k / 3)));
+        for (const auto& [point, element] : inside_of(t)) elements[point].push_back(element);
         std::vector<std::int64_t> points, begins{0}, which;
         for (const auto& [point, list] : elements) {
             points.push_back(point);
@@ -164,6 +199,17 @@ private:
             return array;
         };
         return around = {indices(points), indices(begins), indices(which)};
+    }
+
+    // Corners of tetrahedra that are not on the surface, each with the tetrahedron's element.
+    static std::vector<std::pair<std::uint32_t, std::int64_t>> inside_of(
+        const render::Drawable& t) {
+        const std::set<std::uint32_t> outside(t.indices.begin(), t.indices.end());
+        std::vector<std::pair<std::uint32_t, std::int64_t>> inside;
+        for (std::size_t k = 0; k < t.tetrahedra.size(); ++k)
+            if (!outside.contains(t.tetrahedra[k]))
+                inside.emplace_back(t.tetrahedra[k], static_cast<std::int64_t>(k / 4));
+        return inside;
     }
 
     // ---- numbers of the host: one per element of the quantity's owner ----
@@ -243,6 +289,10 @@ private:
             sums[t.indices[k]] += numbers[t.cell_of(k / 3)];
             ++counts[t.indices[k]];
         }
+        for (const auto& [point, element] : inside_of(t)) {
+            sums[point] += numbers[static_cast<std::size_t>(element)];
+            ++counts[point];
+        }
         for (std::size_t p = 0; p < sums.size(); ++p)
             if (counts[p] > 0) values[p] = sums[p] / counts[p];
     }
@@ -274,6 +324,10 @@ render::Frame FrameJob::frame() const {
         // Where bodies touch, and joints in them, is seen through the bodies.
         if (!drawn || own) f.numbers[k] = {drawn ? 1.0 : 0.0};
     }
+    const auto colour = scene->colour_sources.find(input.contents.colour);
+    for (const TargetChannel& target : scene->plan.targets)
+        if (colour != scene->colour_sources.end() && !shows_own(&colour->second, target.array))
+            f.numbers[static_cast<std::size_t>(target.drawable)] = {0};
     return f;
 }
 
@@ -287,10 +341,62 @@ void FrameWriter::release() {
     semaphore_ = nullptr;
     tried_ = false;
     painted_ = {};
+    targets_ = {};
     ends_.clear();
     around_.clear();
     drawn_of_ = nullptr;
+    measured_of_ = nullptr;
+    measured_.clear();
     exchange_ = nullptr;
+}
+
+std::optional<std::array<double, 2>> FrameWriter::colour_range(const FrameJob& job) {
+    using Kind = render::Drawable::Kind;
+    const StagePlan& plan = job.input.scene->plan;
+    const render::Stage& stage = *plan.stage;
+    if (measured_of_ != plan.stage) {
+        measured_.assign(stage.channels.size(), Array());
+        coloured_.clear();
+        const auto need = [&](int number) -> const render::Channel& {
+            const render::Channel& channel = stage.channels[static_cast<std::size_t>(number)];
+            Array& array = measured_[static_cast<std::size_t>(number)];
+            if (!array) array = Array(type_of(stage), shape_of(channel));
+            return channel;
+        };
+        for (const render::Drawable& t : stage.drawables) {
+            if (t.ghost || t.values < 0 || t.kind == Kind::arrows) continue;
+            const render::Channel& channel = need(t.values);
+            const bool points = t.kind == Kind::points;
+            coloured_.push_back(
+                {t.values, points ? t.first : 0, points ? t.count : channel.elements});
+        }
+        if (plan.colour >= 0) need(plan.colour);
+        for (const SegmentChannel& segments : plan.segments) need(segments.channel);
+        for (const FieldChannel& field : plan.fields) need(field.channel);
+        for (const TargetChannel& target : plan.targets) need(target.channel);
+        measured_of_ = plan.stage;
+    }
+    ChannelWriter(*this, job.input, measured_).write_colours();
+    kernels_.device()->synchronize();
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    const auto add = [&]<class T>(const T* numbers, const Coloured& of) {
+        for (std::int64_t k = of.first; k < of.first + of.count; ++k) {
+            const auto x = static_cast<double>(numbers[k]);
+            if (!std::isfinite(x)) continue;
+            low = std::min(low, x);
+            high = std::max(high, x);
+        }
+    };
+    for (const Coloured& of : coloured_) {
+        const Array& array = measured_[static_cast<std::size_t>(of.channel)];
+        if (array.size() == 0) continue;
+        if (stage.real == render::RealType::f64)
+            add(static_cast<const double*>(array.data()), of);
+        else
+            add(static_cast<const float*>(array.data()), of);
+    }
+    if (low > high) return std::nullopt;
+    return std::array{low, high};
 }
 
 void FrameWriter::connect(const std::shared_ptr<render::Exchange>& exchange) {

@@ -49,6 +49,10 @@ public:
     // then; without one this waits for it. Throws Error, also if the slot's memory does not fit the
     // scene's stage.
     void write(const FrameJob& job);
+    // The least and the largest number that colours show in that frame, over everything that is
+    // drawn, as a picture of it would have them; none where nothing has a number. Waits for the
+    // device. The job needs no exchange.
+    std::optional<std::array<double, 2>> colour_range(const FrameJob& job);
     void release();  // the exchange and all frames
 
 private:
@@ -74,10 +78,27 @@ private:
     std::unique_ptr<backend::cuda::Semaphore> semaphore_;
     bool tried_ = false;
     Painted painted_;
+    // What objectives want of fields, by channel: of the scene, the parameters and values of then.
+    struct Targets {
+        const SceneInfo* scene = nullptr;
+        SharedValues parameters;
+        std::shared_ptr<const std::vector<SharedValues>> base;
+        std::map<int, Array> channels;
+    };
+    Targets targets_;
     // Of drawables in drawn_of_, by number: the ends of segments, the triangles around each point.
     std::map<int, Array> ends_;
     std::map<int, FrameKernels::Means> around_;
     std::shared_ptr<const render::Stage> drawn_of_;
+    // For colour_range(): arrays of their own in the place of the slot's channels that colours are
+    // in, and which elements of these are drawn.
+    struct Coloured {
+        int channel = -1;
+        std::int64_t first = 0, count = 0;
+    };
+    std::shared_ptr<const render::Stage> measured_of_;
+    std::vector<Array> measured_;
+    std::vector<Coloured> coloured_;
 };
 
 }  // namespace hindcast::session

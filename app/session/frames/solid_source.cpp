@@ -14,19 +14,17 @@ namespace hindcast::session {
 
 namespace {
 
+using render::cross;
+using render::dot;
 using render::Mesh;
+using render::plus;
 using render::Vec3;
 using Kind = model::DrawnSolid::Kind;
 using Turn = std::array<Vec3, 3>;  // rows of a rotation
 
 constexpr int around = 48;  // sides of what is round
 
-double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Vec3 cross(const Vec3& a, const Vec3& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
 Vec3 scaled(const Vec3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; }
-Vec3 plus(const Vec3& a, const Vec3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 Vec3 unit(const Vec3& a) {
     const double length = std::sqrt(dot(a, a));
     return length > 0 ? scaled(a, 1 / length) : a;

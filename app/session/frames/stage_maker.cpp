@@ -5,9 +5,11 @@
 #include <limits>
 #include <map>
 
+#include "app/session/frames/spread.hpp"
 #include "engine/model/grips.hpp"
 #include "engine/model/measured_motion.hpp"
 #include "engine/model/shown.hpp"
+#include "engine/model/volumes.hpp"
 
 namespace hindcast::session {
 
@@ -86,6 +88,8 @@ public:
                                                                            : render::RealType::f64;
         if (const document::Node* up = simulation_.scene().document().root().find("up"))
             stage.up = up->string() == "y" ? 'y' : 'z';
+        for (const auto& [name, range] : model_.bodies_with_points())
+            stage.bodies.push_back({name, range.first, range.count});
         plan_.points = model_.point_count();
         measure_points();
         if (plan_.points > 0) {
@@ -99,11 +103,13 @@ public:
             owner_ = drawing.owner;
             std::visit([this](const auto& shape) { add(shape); }, drawing.shape);
         }
+        add_field_targets();
         if (plan_.points > 0) {
             Drawable& arrows = drawable(Kind::arrows, "arrows");
             arrows.places = plan_.position;
             arrows.values = plan_.arrows;
             arrows.count = plan_.points;
+            arrows.indices = spread_order(model_.initial_points(), stage.dimension);
             arrows.colour = wanted_colour;
         }
         for (const model::ShownQuantity& shown : model::shown_quantities(model_))
@@ -201,6 +207,9 @@ private:
         t.values_per_point = true;
         t.indices = shape.corners;
         t.element_of = shape.element_of;
+        const auto& volumes = model_.shared<model::Volumes>().by_owner;
+        if (const auto found = volumes.find(owner_); found != volumes.end())
+            t.tetrahedra = found->second;
     }
 
     void add(const model::DrawnField& shape) {
@@ -212,11 +221,44 @@ private:
         t.spacing = shape.spacing;
         t.values = channel(name, shape.rows * shape.columns, 1);
         plan_.fields.push_back({t.values, name});
-        const double corner[] = {static_cast<double>(shape.rows - 1) * shape.spacing,
-                                 static_cast<double>(shape.columns - 1) * shape.spacing, 0};
-        const double origin[] = {0, 0, 0};
-        box_.add(origin, 2);
-        box_.add(corner, 2);
+        surround(t);
+    }
+
+    void surround(const Drawable& field) {
+        const double low[] = {field.origin[0], field.origin[1]},
+                     high[] = {low[0] + static_cast<double>(field.rows - 1) * field.spacing,
+                               low[1] + static_cast<double>(field.columns - 1) * field.spacing};
+        box_.add(low, 2);
+        box_.add(high, 2);
+    }
+
+    // What an objective wants of each node of a field, at the right of the field.
+    void add_field_targets() {
+        double right = box_.high[0];
+        for (const Scene::Object& object : simulation_.scene().objects()) {
+            const document::Node* const of = object.node->find("of");
+            if (object.section != Section::objective || of == nullptr || !of->is_string()) continue;
+            const auto field =
+                std::ranges::find_if(stage_->drawables, [&](const Drawable& drawable) {
+                    return drawable.kind == Kind::field && drawable.name == of->string();
+                });
+            const model::Quantity* const target = model_.find_quantity(object.name + ".target");
+            if (field == stage_->drawables.end() || target == nullptr ||
+                static_cast<std::int64_t>(target->values.size()) != field->rows * field->columns)
+                continue;
+            Drawable wanted = *field;
+            wanted.name = object.name;
+            const double width = static_cast<double>(wanted.rows) * wanted.spacing;
+            wanted.origin = {right + 0.06 * width + wanted.spacing, 0, 0};
+            right = wanted.origin[0] + width;
+            wanted.values = channel(object.name + " target", wanted.rows * wanted.columns, 1);
+            const auto own = std::ranges::find(plan_.fields, field->values, &FieldChannel::channel);
+            plan_.targets.push_back({wanted.values, static_cast<int>(stage_->drawables.size()),
+                                     target->path, own->array});
+            surround(wanted);
+            stage_->drawables.push_back(std::move(wanted));
+            plan_.numbers.emplace_back();
+        }
     }
 
     void add(const model::DrawnHalfSpace& shape) {
@@ -307,6 +349,7 @@ private:
             ghost.ghost = true;
             ghost.places = plan_.ghost;
             ghost.values = -1;
+            ghost.tetrahedra.clear();
             ghost.colour[3] = ghost_alpha;
             stage_->drawables.push_back(std::move(ghost));
             plan_.numbers.emplace_back();
@@ -348,7 +391,9 @@ bool same(const Drawable& a, const Drawable& b) {
            a.ghost == b.ghost && a.measured == b.measured &&
            a.measured_partly == b.measured_partly && a.first == b.first && a.count == b.count &&
            std::fabs(a.radius - b.radius) <= 0.5 * std::max(a.radius, b.radius) &&
-           a.indices == b.indices && a.element_of == b.element_of &&
+           // The order of arrows says only which of them are drawn.
+           (a.indices == b.indices || a.kind == Kind::arrows) && a.element_of == b.element_of &&
+           a.tetrahedra == b.tetrahedra && a.origin == b.origin &&
            a.values_per_point == b.values_per_point && a.rows == b.rows && a.columns == b.columns &&
            a.spacing == b.spacing && a.colour == b.colour;
 }

@@ -2,7 +2,8 @@
 // renderer's Stage, and says where the numbers of each channel and drawable come from.
 //
 // Channels: the positions of all points ("position"), those of the ghost, one number per point for
-// colours, arrows; the values of each grid field; one number per segment for each set of segments;
+// colours, arrows; the values of each grid field, and those wanted of it; one number per segment for
+// each set of segments;
 // places and vectors of arrows that are at places of their own.
 // A number that is not finite is not shown as a colour: the drawable keeps its own. Without a ghost
 // its positions are not finite.
@@ -22,6 +23,14 @@ namespace hindcast::session {
 struct FieldChannel {
     int channel = -1;
     std::string array;  // of the model
+};
+
+// What an objective wants of a field, drawn beside it while the field shows its own values.
+struct TargetChannel {
+    int channel = -1;
+    int drawable = -1;
+    std::string quantity;  // path: one number for each node
+    std::string array;     // of the model: the field's
 };
 
 struct SegmentChannel {
@@ -50,6 +59,7 @@ struct StagePlan {
     std::shared_ptr<const render::Stage> stage;
     std::vector<DrawableValues> numbers;  // of each drawable
     std::vector<FieldChannel> fields;
+    std::vector<TargetChannel> targets;
     std::vector<SegmentChannel> segments;
     std::vector<PlacedArrows> placed;
     std::int64_t points = 0;

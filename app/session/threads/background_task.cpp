@@ -35,4 +35,11 @@ SimulationOptions in_background(SimulationOptions options) {
     return options;
 }
 
+SimulationOptions in_background(ir::Precision precision) {
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(DeviceOptions{.threads = 1});
+    options.precision = precision;
+    return options;
+}
+
 }  // namespace hindcast::session

@@ -33,5 +33,7 @@ private:
 // The same simulation options with a device of their own: one thread of the processor, so that the
 // other devices are not slowed down.
 SimulationOptions in_background(SimulationOptions options);
+// Options for what is told nothing else: the same device.
+SimulationOptions in_background(ir::Precision precision);
 
 }  // namespace hindcast::session

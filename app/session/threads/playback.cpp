@@ -376,6 +376,7 @@ bool Playback::write_frame(Lock& lock) {
 void Playback::fill_draft(Clock::time_point now) {
     Snapshot& s = shared_.draft;
     s.contents = shared_.frame_contents;
+    s.colour_range = colour_range_.range(shared_.shown, shared_.frame_contents);
     s.playing = playing_;
     s.speed_asked = speed_;
     s.frame_bytes = shared_.frame_bytes();
@@ -558,7 +559,9 @@ bool Playback::round(Lock& lock) {
     }
     const bool by_runner = shared_.job_done;
     shared_.job_done = false;
-    return write_frame(lock) || by_runner;
+    const bool wrote = write_frame(lock);
+    measures_ = measure_colours(lock);
+    return wrote || by_runner;
 }
 
 void Playback::run() {
@@ -576,7 +579,7 @@ void Playback::run() {
         const bool waits_for_target = target_ && target_ != shared_.shown;
         if (shared_.changed)  // soon
             shared_.playback_wakes.wait_until(lock, published_ + snapshot_interval);
-        else if (playing_)
+        else if (playing_ || measures_)
             shared_.playback_wakes.wait_until(lock, now + tick);
         else if (waits_for_target)
             shared_.playback_wakes.wait_until(lock, now + max_wait_for_target);

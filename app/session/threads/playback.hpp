@@ -45,6 +45,8 @@ private:
     // The next cursor where playing is as fast as possible.
     double fastest(const Trajectory& t, double passed) const;
     bool write_frame(Lock& lock);
+    // Some more frames of the range of colours. True if more are there to be measured.
+    bool measure_colours(Lock& lock);
     bool fits();
     void fill_draft(Clock::time_point now);
     void fill_scene();
@@ -61,7 +63,10 @@ private:
     std::shared_ptr<render::Exchange> exchange_;
     std::shared_ptr<const render::Stage> checked_stage_;  // that exchange_ was compared with
     bool fits_ = false;
-    bool writes_ = false;  // the frame shown is not in the Exchange yet
+    ColourRangeOfRun colour_range_;
+    std::optional<ColourJob> colour_job_;  // that the runner has
+    bool measures_ = false;                // more frames are there to be measured
+    bool writes_ = false;                  // the frame shown is not in the Exchange yet
 
     bool playing_ = false, repeat_ = false;
     double speed_ = 1;

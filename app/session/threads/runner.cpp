@@ -29,7 +29,7 @@ void Runner::run() {
         guarded([&] { write_frame(); });
         guarded([&] { busy = take_commands(); });
         if (shared_.ends) break;
-        if (!busy && optimising_) {
+        if (!busy && computes_rows()) {
             busy = true;
             guarded([&] { optimise(); });
         }
@@ -48,7 +48,7 @@ void Runner::run() {
         }
         shared_.runner_wakes.wait(lock, [&] {
             return shared_.ends || shared_.runner_wakeups != seen_ ||
-                   !shared_.runner_commands.empty() || shared_.job;
+                   !shared_.runner_commands.empty() || shared_.job || shared_.colour_job;
         });
         seen_ = shared_.runner_wakeups;
     }
@@ -71,6 +71,7 @@ void Runner::guarded(const std::function<void()>& work) {
     }
     if (!failure) return;
     optimising_ = false;
+    rest(false);
     const Lock lock(shared_.mutex);
     if (shared_.growing && !shared_.growing->complete) shared_.growing->failed = true;
     shared_.growing = nullptr;
@@ -81,6 +82,7 @@ void Runner::guarded(const std::function<void()>& work) {
 void Runner::write_frame() {
     if (!dropped_frames_) return;
     dropped_frames_->clear();
+    measure_colours();
     std::optional<FrameJob> job;
     bool release_exchange = false;
     {
@@ -100,6 +102,22 @@ void Runner::write_frame() {
     const Lock lock(shared_.mutex);
     shared_.job_done = true;
     shared_.writes_job = false;
+    shared_.mark_changed();
+}
+
+// Likewise the range of colours in some frames.
+void Runner::measure_colours() {
+    using namespace std::chrono_literals;
+    std::optional<ColourJob> job;
+    {
+        const Lock lock(shared_.mutex);
+        job.swap(shared_.colour_job);
+    }
+    if (!job) return;
+    const ColourJob::Found found = job->measure(frame_writer_, Clock::now() + 2ms);
+    const Lock lock(shared_.mutex);
+    if (found.failure) shared_.fail_frame(*found.failure);
+    shared_.colour_found = found;
     shared_.mark_changed();
 }
 
@@ -147,11 +165,14 @@ void Runner::take(Command& command) {
             throw;
         }
     }
+    if (auto* c = std::get_if<Live>(&command)) return set_live(*c);
     if (!now_.simulation) throw Error("there is no scene").remedy("open one first");
     if (std::holds_alternative<Reset>(command)) reset();
     if (auto* c = std::get_if<Optimise>(&command)) steer(c->what);
     if (auto* c = std::get_if<Branch>(&command)) branch(*c);
     if (auto* c = std::get_if<Accept>(&command)) accept(*c);
+    if (auto* c = std::get_if<KeepValues>(&command)) answer_values([&] { keep(*c); });
+    if (auto* c = std::get_if<UseValues>(&command)) answer_values([&] { use(*c); });
     if (std::holds_alternative<Revert>(command)) revert();
     if (auto* c = std::get_if<Grab>(&command)) pull(*c);
     if (std::holds_alternative<CheckGradient>(command)) check_gradient();
@@ -183,7 +204,7 @@ Runner::Interrupt Runner::interrupt() {
             edit_waits_ = true;
             continue;
         }
-        const bool at_once = !optimising_ || (apply != nullptr && apply->fresh) ||
+        const bool at_once = !computes_rows() || (apply != nullptr && apply->fresh) ||
                              (steer != nullptr && steer->what == Optimise::What::stop) ||
                              std::holds_alternative<Reset>(command) ||
                              std::holds_alternative<Revert>(command) ||
@@ -191,7 +212,7 @@ Runner::Interrupt Runner::interrupt() {
         at_least(at_once ? Interrupt::now : Interrupt::at_row);
     }
     // What the user looks at goes before what runs.
-    if (!optimising_) {
+    if (!computes_rows()) {
         const TrajectoryPointer wanted = shared_.wanted();
         if (wanted != shared_.growing &&
             (!wanted || (!wanted->complete && !wanted->failed && !wanted->of_mouse_pull)))

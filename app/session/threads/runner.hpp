@@ -12,10 +12,12 @@
 //   runner_between.cpp    steps between the frames that are kept
 //   runner_pull.cpp       a pull with the mouse, simulated while it goes on
 //   runner_optimise.cpp   rows, branches, accepting
+//   runner_values.cpp     values of the scene written into its document; checkpoints
 //   runner_text.cpp       launches as text: IR, assembly, CUDA
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +56,7 @@ private:
     void take(Command& command);
     bool take_commands();  // whether there were any
     void write_frame();
+    void measure_colours();
     void guarded(const std::function<void()>& work);
     bool do_missing();
     // How soon the waiting commands want the current run to stop.
@@ -143,9 +146,26 @@ private:
     bool add_row(const Optimization::Row& row);
     std::optional<Ensemble::Result> evaluate(const std::vector<double>& values, bool gradient);
     void steer(Optimise::What what);
+    void lengthen();
+    void set_live(const Live& live);
+    void rest(bool on);
+    void wait_for_next_row();
+    std::string iteration_text(std::int64_t iteration) const;
+    // 0 .. 1; -1: unknown. `of_none`: where no iterations are planned.
+    double progress_at(std::int64_t iteration, double of_none) const;
+    // Whether rows are computed now.
+    bool computes_rows() const { return optimising_ && !rests_; }
     void branch(const Branch& command);
     void revert();
     void accept(const Accept& command);
+    // ---- values by name (runner_values.cpp) ----
+    void answer_values(const std::function<void()>& work);
+    void keep(const KeepValues& command);
+    void use(const UseValues& command);
+    // The document with these values of some quantities, by their number; only those that differ
+    // are written anew, and what was made from them at load.
+    std::shared_ptr<const document::Document> document_with(
+        const std::map<std::size_t, std::vector<double>>& values) const;
     void bound_rows();
     void thin_rows();
     bool is_looked_at(std::int64_t iteration) const;
@@ -175,6 +195,9 @@ private:
     SharedValues values_;   // their current values: edited, optimised or branched from
 
     bool optimising_ = false;
+    Live live_{.on = false};
+    bool rests_ = false;  // a live optimisation that has ended: until an edit
+    Clock::time_point last_row_;
     std::int64_t rows_left_ = -1;  // after "one step"; -1: no limit
     std::int64_t branched_from_ = -1;
     std::int64_t iteration_ = 0;  // of the optimisation's last row

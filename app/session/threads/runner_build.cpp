@@ -9,31 +9,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/text/scene_faults.hpp"
 #include "app/session/threads/runner.hpp"
 #include "engine/model/element_names.hpp"
 #include "engine/sim/scene/values_in_place.hpp"
 
 namespace hindcast::session {
-
-namespace {
-
-// An error where the document was edited has no line of a file: that of what is around it is better
-// than none.
-Error placed(Error error, const document::Document& document) {
-    if (error.place().line > 0 || error.json_pointer().empty()) return error;
-    std::string pointer = error.json_pointer();
-    for (;;) {
-        const document::Node* const node = document.find(pointer);
-        if (node != nullptr && node->place().line > 0) {
-            error.at(node->place());
-            return error;
-        }
-        if (pointer.empty()) return error;
-        pointer.resize(pointer.find_last_of('/'));
-    }
-}
-
-}  // namespace
 
 void Runner::apply(const Apply& command) {
     if (!command.document) throw Error("internal: a document is missing");
@@ -50,13 +31,10 @@ void Runner::apply(const Apply& command) {
             return runs_now(command);
         }
     }
-    if (!optimising_) set_activity(Activity::building, "building the scene");
+    if (!computes_rows()) set_activity(Activity::building, "building the scene");
     std::unique_ptr<Simulation> next;
     try {
-        next = std::make_unique<Simulation>(Scene::of(*command.document, command.file), registry_,
-                                            options_.simulation);
-        if (!next->model().terms().empty() && next->parameters().size() > 0)
-            const Optimization settings_are_right(*next);
+        next = load_scene(*command.document, command.file, registry_, options_.simulation);
     } catch (const Error& error) {  // what was there goes on
         const Lock lock(shared_.mutex);
         shared_.draft.applied_revision = command.revision;
@@ -154,6 +132,10 @@ void Runner::set_in_place(std::shared_ptr<const std::vector<SharedValues>> base)
     written_ = std::move(written);
     if (changed.empty()) return;
     load(now_, *base_, values_);
+    if (rests_) {
+        rest(false);
+        make_optimisation();
+    }
     {  // an edit is seen where it acts
         const Lock lock(shared_.mutex);
         if (const std::int64_t epoch = epoch_of_numbers(); epoch != epoch_) {
@@ -254,7 +236,8 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
 
     // The optimiser goes on where it was, if it is of the same kind and about the same parameters.
     std::optional<document::Node> state;
-    if (optimization_ && !fresh && began_) state = optimization_->state();
+    if (optimization_ && !fresh && began_ && !rests_) state = optimization_->state();
+    rest(false);
     // One that was made longer by hand stays so, in the same scene.
     const bool longer = optimization_ && !fresh &&
                         Optimization(*now_.simulation).iterations() != optimization_->iterations();
@@ -322,6 +305,7 @@ void Runner::reset() {
     drop_older();
     between_.clear();
     optimising_ = false;
+    rest(false);
     began_ = false;
     branched_from_ = -1;
     values_ = written_;

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "app/session/threads/runner.hpp"
-#include "engine/base/hash.hpp"
-#include "engine/document/values.hpp"
 #include "engine/sim/non_finite.hpp"
 
 namespace hindcast::session {
@@ -40,8 +38,54 @@ void Runner::make_optimisation() {
     shared_.draft.iterations_planned = optimization_->iterations();
 }
 
+// By as many iterations as the scene has.
+void Runner::lengthen() {
+    const std::int64_t more =
+        std::max<std::int64_t>(Optimization(*now_.simulation).iterations(), 1);
+    auto longer = std::make_unique<Optimization>(*now_.simulation, iteration_ + more);
+    longer->restore(optimization_->state());
+    optimization_ = std::move(longer);
+}
+
+void Runner::set_live(const Live& live) {
+    live_ = live;
+    live_.rate = std::isfinite(live.rate) ? std::max(live.rate, 0.0) : 0;
+    if (!live_.on && rests_) {
+        rest(false);
+        optimising_ = false;
+    }
+    const Lock lock(shared_.mutex);
+    shared_.draft.live = live_;
+    shared_.mark_changed();
+}
+
+void Runner::rest(bool on) {
+    rests_ = on;
+    const Lock lock(shared_.mutex);
+    if (shared_.draft.live_waits == on) return;
+    shared_.draft.live_waits = on;
+    if (!on) shared_.draft.stop_reason.clear();
+    shared_.mark_changed();
+}
+
+// With a rate: until the next row is due, or something else is asked for.
+void Runner::wait_for_next_row() {
+    if (live_.on && live_.rate > 0) {
+        const auto due = last_row_ + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(1 / live_.rate));
+        while (Clock::now() < due && interrupt() == Interrupt::none && !looks_elsewhere()) {
+            Lock lock(shared_.mutex);
+            shared_.runner_wakes.wait_until(lock, due, [&] {
+                return shared_.ends || shared_.runner_wakeups != seen_ || shared_.job;
+            });
+        }
+    }
+    last_row_ = Clock::now();
+}
+
 void Runner::steer(Optimise::What what) {
     using What = Optimise::What;
+    rest(false);
     if (what == What::pause) {
         optimising_ = false;
         return;
@@ -59,14 +103,7 @@ void Runner::steer(Optimise::What what) {
     }
     if (!optimization_) make_optimisation();  // throws where there is nothing to optimise
     // All its iterations are done: as many once more.
-    const std::int64_t done = began_ ? iteration_ : 0;
-    if (began_ && done >= optimization_->iterations()) {
-        const std::int64_t more =
-            std::max<std::int64_t>(Optimization(*now_.simulation).iterations(), 1);
-        auto longer = std::make_unique<Optimization>(*now_.simulation, done + more);
-        longer->restore(optimization_->state());
-        optimization_ = std::move(longer);
-    }
+    if (began_ && iteration_ >= optimization_->iterations()) lengthen();
     optimising_ = true;
     rows_left_ = what == What::one ? (began_ ? 1 : 2) : -1;  // the first row is before any update
     optimising_since_ = Clock::now();
@@ -103,6 +140,19 @@ std::optional<Ensemble::Result> Runner::evaluate(const std::vector<double>& valu
     }
     last_ = t;
     return result;
+}
+
+// "iteration 7 of 30"; live there is no end.
+std::string Runner::iteration_text(std::int64_t iteration) const {
+    std::string text = "iteration " + std::to_string(iteration);
+    if (!live_.on) text += " of " + std::to_string(optimization_->iterations());
+    return text;
+}
+
+double Runner::progress_at(std::int64_t iteration, double of_none) const {
+    if (live_.on) return -1;
+    const std::int64_t planned = optimization_->iterations();
+    return planned > 0 ? static_cast<double>(iteration) / static_cast<double>(planned) : of_none;
 }
 
 bool Runner::add_row(const Optimization::Row& row) {
@@ -147,18 +197,15 @@ bool Runner::add_row(const Optimization::Row& row) {
     note_unaccepted();
     shared_.growing = nullptr;
     shared_.rows_changed = true;
-    shared_.draft.activity_text = "iteration " + std::to_string(row.iteration) + " of " +
-                                  std::to_string(optimization_->iterations());
-    shared_.draft.progress =
-        optimization_->iterations() > 0
-            ? static_cast<double>(row.iteration) / static_cast<double>(optimization_->iterations())
-            : 1;
+    shared_.draft.activity_text = iteration_text(row.iteration);
+    shared_.draft.progress = progress_at(row.iteration, 1);
     shared_.mark_changed();
     lock.unlock();
     drop_unused_older();
     if (profiling_) publish_launches();
     if (rows_left_ > 0) --rows_left_;
     if (rows_left_ == 0) return false;
+    wait_for_next_row();
     if (interrupt() != Interrupt::none) return false;
     return !looks_elsewhere();
 }
@@ -258,13 +305,8 @@ void Runner::optimise() {
     }
     if (interrupt() != Interrupt::none) return;
     load(now_, *base_, values_);
-    set_activity(Activity::optimising,
-                 "iteration " + std::to_string(began_ ? iteration_ : 0) + " of " +
-                     std::to_string(optimization_->iterations()),
-                 optimization_->iterations() > 0
-                     ? static_cast<double>(began_ ? iteration_ : 0) /
-                           static_cast<double>(optimization_->iterations())
-                     : -1);
+    const std::int64_t begin = began_ ? iteration_ : 0;
+    set_activity(Activity::optimising, iteration_text(begin), progress_at(begin, -1));
     optimization_->set_evaluator([this](const std::vector<double>& values, bool gradient) {
         return evaluate(values, gradient);
     });
@@ -281,7 +323,18 @@ void Runner::optimise() {
         if (rows_left_ == 0) optimising_ = false;
         return;
     }
-    optimising_ = false;
+    if (live_.on && outcome.stop == Stop::iterations) {
+        lengthen();
+        const Lock lock(shared_.mutex);
+        shared_.draft.iterations_planned = optimization_->iterations();
+        shared_.mark_changed();
+        return;
+    }
+    const bool waits = live_.on && outcome.stop != Stop::not_finite;
+    if (waits)
+        rest(true);
+    else
+        optimising_ = false;
     std::string reason = outcome.reason;
     if (outcome.stop == Stop::not_finite && last_) {
         now_.simulation->parameters().set_values(*last_->parameters);
@@ -300,7 +353,7 @@ void Runner::optimise() {
     shared_.draft.stop_reason = reason;
     shared_.draft.stopped_well =
         outcome.stop == Stop::converged || outcome.stop == Stop::iterations;
-    shared_.log(LogLine::Level::information, "the optimisation has ended: " + reason);
+    if (!waits) shared_.log(LogLine::Level::information, "the optimisation has ended: " + reason);
 }
 
 void Runner::branch(const Branch& command) {
@@ -344,6 +397,7 @@ void Runner::branch(const Branch& command) {
 
 void Runner::revert() {
     optimising_ = false;
+    rest(false);
     values_ = written_;
     began_ = false;
     optimization_.reset();
@@ -369,49 +423,34 @@ void Runner::accept(const Accept& command) {
     std::int64_t iteration = -1;
     {
         const Lock lock(shared_.mutex);
+        const IterationInfo* const asked = command.iteration ? row_of(*command.iteration) : nullptr;
+        if (command.iteration && (asked == nullptr || !asked->parameters))
+            throw Error("the parameters of iteration " + std::to_string(*command.iteration) +
+                        " are not in memory any more");
+        if (asked != nullptr && asked->epoch != epoch_)
+            throw Error("iteration " + std::to_string(*command.iteration) +
+                        " belongs to the scene before an edit")
+                .remedy("branch from it (B), which goes back to that scene, and accept then");
         const TrajectoryPointer& shown = shared_.shown ? shared_.shown : shared_.current;
         const TrajectoryPointer& t = command.newest ? shared_.current : shown;
-        if (t && !command.newest && t->scene != now_.scene)
-            throw Error("what is shown belongs to the scene before an edit")
-                .remedy("branch from it (B), which goes back to that scene, and accept then");
-        parameters = t && t->parameters && !command.newest ? t->parameters : values_;
-        iteration = t && t->parameters && *t->parameters == *parameters ? t->iteration : -1;
-    }
-    document::Document answer = *document_;
-    std::vector<std::size_t> quantities;
-    for (const ParameterPlace& place : now_.scene->places) quantities.push_back(place.quantity);
-    std::sort(quantities.begin(), quantities.end());
-    quantities.erase(std::unique(quantities.begin(), quantities.end()), quantities.end());
-    constexpr std::size_t most_inline = 1000;
-    const auto write = [&](const std::string& pointer, const std::string& path,
-                           const std::vector<double>& values, int components, bool shared) {
-        document::Node node;
-        if (values.size() <= most_inline || file_.empty()) {
-            node = document::written_form(values, components, shared);
-        } else {  // a file of its own, so that undo finds the older one
-            Hasher hasher;
-            hasher.bytes(values.data(), values.size() * sizeof(double));
-            std::string name =
-                file_.stem().string() + "_" + path + "_" + to_string(hasher.digest()).substr(0, 8);
-            std::replace(name.begin(), name.end(), '.', '_');
-            node = document::saved_form(values, components, shared, file_.parent_path(),
-                                        name + ".npy");
+        if (asked != nullptr) {
+            parameters = asked->parameters;
+            iteration = asked->iteration;
+        } else {
+            if (t && !command.newest && t->scene != now_.scene)
+                throw Error("what is shown belongs to the scene before an edit")
+                    .remedy("branch from it (B), which goes back to that scene, and accept then");
+            parameters = t && t->parameters && !command.newest ? t->parameters : values_;
+            iteration = t && t->parameters && *t->parameters == *parameters ? t->iteration : -1;
         }
-        answer.set(pointer, std::move(node));
-    };
-    for (const std::size_t q : quantities) {
-        const QuantityMeta& meta = now_.scene->quantities[q];
-        const std::vector<double> values = now_.scene->values_of(q, *base_, parameters);
-        if (values == *(*base_)[q]) continue;
-        write(meta.info.scene_pointer, meta.info.path, values, meta.info.components,
-              meta.info.shared);
-        // What was made from the values at load stays what it is.
-        for (const model::Model::MadeFrom& m : now_.simulation->model().made_from())
-            if (m.quantity == meta.info.path)
-                write(m.scene_pointer, m.quantity + "_at_load", m.values, m.components, m.shared);
     }
+    std::map<std::size_t, std::vector<double>> values;
+    for (const ParameterPlace& place : now_.scene->places)
+        values.try_emplace(place.quantity,
+                           now_.scene->values_of(place.quantity, *base_, parameters));
+    auto answer = document_with(values);
     const Lock lock(shared_.mutex);
-    shared_.draft.answer = std::make_shared<const document::Document>(std::move(answer));
+    shared_.draft.answer = std::move(answer);
     shared_.draft.answer_to = command.number;
     shared_.draft.answer_name = iteration >= 0   ? "Accept iteration " + std::to_string(iteration)
                                 : command.newest ? "Accept the newest parameters"

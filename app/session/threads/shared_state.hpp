@@ -18,6 +18,7 @@
 #include <string>
 
 #include "app/session/command.hpp"
+#include "app/session/frames/colour_range.hpp"
 #include "app/session/frames/frame_writer.hpp"
 #include "app/session/frames/scene_info.hpp"
 #include "app/session/frames/trajectory.hpp"
@@ -59,9 +60,11 @@ struct SharedState {
     std::deque<Command> runner_commands;
     std::atomic<std::uint64_t> runner_wakeups = 0;  // counts requests that the runner looks here
 
-    std::optional<FrameJob> job;    // a frame in memory of the runner's device, to be written
-    bool writes_job = false;        // the runner is writing it
-    bool job_done = false;          // the runner has written it
+    std::optional<FrameJob> job;          // a frame in memory of the runner's device, to be written
+    bool writes_job = false;              // the runner is writing it
+    bool job_done = false;                // the runner has written it
+    std::optional<ColourJob> colour_job;  // frames to be measured, likewise
+    std::optional<ColourJob::Found> colour_found;  // the answer
     bool release_exchange = false;  // the runner must release the exchange it wrote frames to
 
     // ---- what is shown ----

@@ -5,7 +5,7 @@
 
 WHEEL is the folder in which PyPI's mujoco-core is unpacked (build/mujoco after tests/run). Its
 headers are compiled (c++) with a program that prints offsetof of the fields of mjModel, mjOption
-and mjStatistic; model_layout.cpp, model_enums.hpp and model_enums.cpp are written from that, into
+and mjStatistic, and of what is read of a model before it is compiled (mjSpec); model_layout.cpp, model_enums.hpp and model_enums.cpp are written from that, into
 this folder unless another one is named. A test runs this and compares.
 """
 
@@ -43,9 +43,18 @@ ENUMS = [
     ("mjtCtrlInput", "mjINPUT_", "ControlInput"),
     ("mjtObj", "mjOBJ_", "ObjectType"),
     ("mjtSensor", "mjSENS_", "SensorType"),
+    ("mjtMeshInertia", "mjMESH_INERTIA_", "MeshInertia"),
+    ("mjtInertiaFromGeom", "mjINERTIAFROMGEOM_", "InertiaFromGeom"),
+]
+# Of a model as it is written: its structs, and the members that are read.
+WRITTEN = [
+    ("mjSpec", ["compiler.inertiafromgeom", "compiler.inertiagrouprange"]),
+    ("mjsBody", ["explicitinertial"]),
+    ("mjsGeom", ["mass", "density", "typeinertia"]),
+    ("mjsMesh", ["inertia"]),
 ]
 # Words of C++.
-RENAMED = {"auto": "auto_", "default": "default_"}
+RENAMED = {"auto": "auto_", "default": "default_", "true": "true_", "false": "false_"}
 
 ELEMENTS = {
     "mjtNum": "real64",
@@ -87,6 +96,7 @@ int main() {
                 offsetof(mjModel, name));
     MJMODEL_POINTERS
 #undef X
+WRITTEN_OFFSETS
 ENUMERATORS
 }
 """
@@ -106,14 +116,23 @@ def enumerators(header):
 
 def facts_of(include):
     """The lines that the program prints."""
-    header = (include / "mujoco/mjtype.h").read_text()
+    header = "".join((include / "mujoco" / name).read_text() for name in ("mjtype.h", "mjspec.h"))
+    written = [
+        'std::printf("written %s.%s %%zu\\n", offsetof(%s, %s));' % (struct, member, struct, member)
+        for struct, members in WRITTEN
+        for member in members
+    ]
     lines = [
         'std::printf("enum %s %s %%d\\n", static_cast<int>(%s));' % row
         for row in enumerators(header)
     ]
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "facts.cpp"
-        source.write_text(PROGRAM.replace("ENUMERATORS", "\n".join(lines)))
+        source.write_text(
+            PROGRAM.replace("WRITTEN_OFFSETS", "\n".join(written)).replace(
+                "ENUMERATORS", "\n".join(lines)
+            )
+        )
         program = pathlib.Path(folder) / "facts"
         subprocess.run(
             ["c++", "-std=c++17", "-w", "-I", include, source, "-o", program], check=True
@@ -130,7 +149,7 @@ def columns_of(text):
 
 
 def layout_text(facts):
-    version, sizes, inline, arrays = 0, [], [], []
+    version, sizes, inline, arrays, written = 0, [], [], [], []
     row = '    {"%s", %s, Element::%s, "%s", "%s", %s},'
     for line in facts.splitlines():
         kind, *words = line.split()
@@ -138,6 +157,8 @@ def layout_text(facts):
             version = int(words[0])
         elif kind == "size":
             sizes.append('    {"%s", %s},' % tuple(words))
+        elif kind == "written":
+            written.append('    {"%s", %s},' % tuple(words))
         elif kind == "inline":
             name, offset, element, columns = words
             inline.append(row % (name, offset, ELEMENTS[element], "", "", columns))
@@ -156,11 +177,14 @@ def layout_text(facts):
         + "\n".join(inline)
         + "\n};\n\nconstexpr ModelField array_rows[] = {\n"
         + "\n".join(arrays)
+        + "\n};\n\nconstexpr WrittenField written_rows[] = {\n"
+        + "\n".join(written)
         + "\n};\n// clang-format on\n\n}  // namespace\n\n"
         + "int layout_version() { return %d; }\n" % version
         + "std::span<const SizeField> size_fields() { return size_rows; }\n"
         + "std::span<const ModelField> inline_fields() { return inline_rows; }\n"
-        + "std::span<const ModelField> array_fields() { return array_rows; }\n\n"
+        + "std::span<const ModelField> array_fields() { return array_rows; }\n"
+        + "std::span<const WrittenField> written_fields() { return written_rows; }\n\n"
         + "}  // namespace hindcast::robot\n"
     )
 

@@ -287,6 +287,23 @@ std::string_view name_of(SensorType value) {
     }
     return {};
 }
+std::string_view name_of(MeshInertia value) {
+    switch (value) {
+        case MeshInertia::convex: return "convex";
+        case MeshInertia::exact: return "exact";
+        case MeshInertia::legacy: return "legacy";
+        case MeshInertia::shell: return "shell";
+    }
+    return {};
+}
+std::string_view name_of(InertiaFromGeom value) {
+    switch (value) {
+        case InertiaFromGeom::false_: return "false";
+        case InertiaFromGeom::true_: return "true";
+        case InertiaFromGeom::auto_: return "auto";
+    }
+    return {};
+}
 // clang-format on
 
 }  // namespace hindcast::robot

@@ -84,6 +84,12 @@ enum class SensorType : int {
     geomnormal = 40, geomfromto = 41, contact = 42, e_potential = 43, e_kinetic = 44,
     clock = 45, tactile = 46, plugin = 47, user = 48,
 };
+enum class MeshInertia : int {
+    convex = 0, exact = 1, legacy = 2, shell = 3,
+};
+enum class InertiaFromGeom : int {
+    false_ = 0, true_ = 1, auto_ = 2,
+};
 
 // The name of a number, empty where MuJoCo has none for it.
 std::string_view name_of(DisableFlag value);
@@ -104,6 +110,8 @@ std::string_view name_of(BiasType value);
 std::string_view name_of(ControlInput value);
 std::string_view name_of(ObjectType value);
 std::string_view name_of(SensorType value);
+std::string_view name_of(MeshInertia value);
+std::string_view name_of(InertiaFromGeom value);
 // clang-format on
 
 }  // namespace hindcast::robot

@@ -467,6 +467,16 @@ constexpr ModelField array_rows[] = {
     {"mapM2D", 5688, Element::int32, "nD", "", 1},
     {"mapD2M", 5696, Element::int32, "nC", "", 1},
 };
+
+constexpr WrittenField written_rows[] = {
+    {"mjSpec.compiler.inertiafromgeom", 60},
+    {"mjSpec.compiler.inertiagrouprange", 64},
+    {"mjsBody.explicitinertial", 512},
+    {"mjsGeom.mass", 456},
+    {"mjsGeom.density", 464},
+    {"mjsGeom.typeinertia", 472},
+    {"mjsMesh.inertia", 104},
+};
 // clang-format on
 
 }  // namespace
@@ -475,5 +485,6 @@ int layout_version() { return 4000001; }
 std::span<const SizeField> size_fields() { return size_rows; }
 std::span<const ModelField> inline_fields() { return inline_rows; }
 std::span<const ModelField> array_fields() { return array_rows; }
+std::span<const WrittenField> written_fields() { return written_rows; }
 
 }  // namespace hindcast::robot

@@ -30,6 +30,12 @@ struct ModelField {
     int columns = 1;  // times the size columns_by
 };
 
+// A member of the structs of a model as it is written, before it is compiled: "mjsGeom.density".
+struct WrittenField {
+    std::string_view name;
+    std::size_t offset = 0;
+};
+
 // The release that the tables are of, as mj_version() says it: 4000001 is 4.0.1.
 int layout_version();
 
@@ -38,5 +44,6 @@ std::span<const SizeField> size_fields();
 std::span<const ModelField> inline_fields();
 // What mjModel points to: "body_mass".
 std::span<const ModelField> array_fields();
+std::span<const WrittenField> written_fields();
 
 }  // namespace hindcast::robot

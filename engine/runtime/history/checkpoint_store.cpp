@@ -1,7 +1,6 @@
 #include "engine/runtime/history/checkpoint_store.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "engine/base/error.hpp"
+#include "engine/base/files.hpp"
 #include "engine/base/pages.hpp"
 #include "engine/runtime/history/checkpoint_plan.hpp"
 #include "engine/runtime/schedule/schedule.hpp"
@@ -27,14 +27,8 @@ namespace {
 }
 
 int open_unnamed(const std::filesystem::path& folder) {
-    int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (file >= 0) return file;
-    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-        fail(folder, "make a file for checkpoints", errno);
-    std::string name = (folder / "hindcast-checkpoints-XXXXXX").string();
-    file = mkostemp(name.data(), O_CLOEXEC);
+    const int file = open_unnamed_file(folder);
     if (file < 0) fail(folder, "make a file for checkpoints", errno);
-    unlink(name.c_str());
     return file;
 }
 

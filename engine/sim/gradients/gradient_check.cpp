@@ -96,6 +96,10 @@ public:
                 most = std::max(most, std::fabs(start_[first + k]));
             for (std::size_t k = 0; k < p.entries.size(); ++k)
                 scale_.push_back(scale_of(std::fabs(start_[first + k]), most));
+            for (std::size_t k = 0; k < p.entries.size(); ++k) {
+                const double at = start_[first + k];
+                inward_.push_back(at <= p.low ? 1 : at >= p.high ? -1 : 0);
+            }
             first += p.entries.size();
         }
     }
@@ -137,14 +141,25 @@ public:
 
     GradientReport::Entry entry(std::size_t index) {
         Vector direction(start_.size(), 0.0);
-        direction[index] = 1;
+        direction[index] = inward_[index] < 0 ? -1 : 1;
         GradientReport::Entry result{
-            judge(direction, gradient_[index], negligible * largest(gradient_)), index, {}};
-        for (double* value : {&result.adjoint, &result.difference, &result.left, &result.right,
-                              &result.widest, &result.terms})
-            *value /= scale_[index];
+            judge(direction, direction[index] * gradient_[index], negligible * largest(gradient_)),
+            index,
+            {}};
+        for (double* value :
+             {&result.adjoint, &result.difference, &result.left, &result.right, &result.widest})
+            *value *= direction[index] / scale_[index];
+        result.terms /= scale_[index];
+        if (direction[index] < 0) std::swap(result.left, result.right);
         result.name = simulation_.parameters().names()[index];
         return result;
+    }
+
+    // The same direction, but inwards for parameters at an edge of what they may be.
+    Vector inwards(Vector direction) const {
+        for (std::size_t k = 0; k < direction.size(); ++k)
+            if (inward_[k] != 0) direction[k] = inward_[k] * std::fabs(direction[k]);
+        return direction;
     }
 
     GradientReport::Direction along(const Vector& direction) {
@@ -315,6 +330,7 @@ private:
     const GradientCheckOptions& wanted_;
     Ensemble ensemble_;
     Vector start_, scale_, gradient_;
+    Vector inward_;    // 1 where a parameter is the least it may be, -1 where the most, else 0
     double loss_ = 0;  // at the start
     std::int64_t asked_ = 0;
 };
@@ -392,8 +408,8 @@ GradientReport check_gradients(const Scene& scene, const Registry& registry,
         const std::size_t size = report.parameters, shown = std::min(wanted.entries, size);
         for (std::size_t k = 0; k < shown; ++k)
             report.entries.push_back(checker.entry(k * size / shown));
-        const std::vector<Vector> directions =
-            random_directions(size, wanted.directions, wanted.seed);
+        std::vector<Vector> directions = random_directions(size, wanted.directions, wanted.seed);
+        for (Vector& u : directions) u = checker.inwards(std::move(u));
         for (const Vector& u : directions) report.directions.push_back(checker.along(u));
         const double terms = size_of_terms(report.directions);
         if (wanted.hessian) check_hessian(checker, directions, wanted, report);

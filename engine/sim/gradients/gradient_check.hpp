@@ -17,7 +17,8 @@
 // program, over h = 1e-2, 1e-3, ... 1e-9 and, to see whether the loss is smooth, over w, w/2, w/4 ...
 // (GradientCheckOptions::span; along a random direction the entry that moves most moves by that).
 // slope_verdict.hpp has the rule by which they judge the adjoint. Wide steps that leave the
-// parameter's bounds, or what a module accepts, do not count. The runs of one direction are an
+// parameter's bounds, or what a module accepts, do not count; of parameters at the edge of what they may
+// be, directions lead inwards. The runs of one direction are an
 // ensemble (ensemble.hpp).
 //
 // The floor of the scale there is a thousandth of the largest entry of the (scaled) gradient; for

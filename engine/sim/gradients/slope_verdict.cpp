@@ -182,9 +182,14 @@ SlopeJudgement judge_slope(double adjoint, double loss, std::vector<SlopeSample>
         return j;
     }
     if (j.error > tolerance) {
-        j.verdict = distance > certain * central.uncertainty ? SlopeVerdict::wrong
-                    : central.uncertainty <= coarse * scale  ? SlopeVerdict::unclear
-                                                             : SlopeVerdict::not_smooth;
+        const double to_one =
+            std::min(std::fabs(adjoint - right.value), std::fabs(adjoint - left.value));
+        const bool bends = std::fabs(right.value - left.value) > certain * uncertainty &&
+                           to_one <= tolerance * scale + uncertainty;
+        j.verdict = bends                                      ? SlopeVerdict::kink
+                    : distance > certain * central.uncertainty ? SlopeVerdict::wrong
+                    : central.uncertainty <= coarse * scale    ? SlopeVerdict::unclear
+                                                               : SlopeVerdict::not_smooth;
         return j;
     }
 

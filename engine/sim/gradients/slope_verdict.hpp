@@ -27,6 +27,8 @@
 //   unknown      no two neighbouring steps have finite losses
 //   a kink       R and Q differ by more than 1e-4 of the terms and ten times their own uncertainty, and
 //                a is one of them or lies between them; not smooth if it does not
+//   a kink       |a - D| is more than the tolerance, R and Q differ by more than ten times their own
+//                uncertainty, and a is one of them, to the tolerance and that uncertainty
 //   WRONG        |a - D| is more than the tolerance, and more than 10 u: the differences agree with each
 //                other, and not with a
 //   unclear      |a - D| is more than the tolerance, u less than 1e-3 of the scale: the differences are

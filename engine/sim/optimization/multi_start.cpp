@@ -181,15 +181,23 @@ void MultiStart::answer(std::vector<Member*>& waiting, bool gradient) {
         waiting[k]->answer(std::move(replies[k]), failures[k]);
 }
 
+void MultiStart::watch_rows(
+    std::function<void(std::size_t start, const Optimization::Row& row)> watch) {
+    row_watch_ = std::move(watch);
+}
+
 std::vector<MultiStart::Result> MultiStart::run(
     const std::function<bool(std::int64_t rows)>& watch) {
     const Point before = simulation_.parameters().values();
     std::int64_t rows = 0;
+    std::size_t number = 0;
     for (const auto& member : members_) {
         member->optimization.set_interrupt([this] { return stop_; });
         simulation_.parameters().set_values(member->result.start);
-        member->start([this, &rows, &watch, m = member.get()](const Optimization::Row& row) {
+        member->start([this, &rows, &watch, m = member.get(),
+                       start = number++](const Optimization::Row& row) {
             if (!m->result.initial_loss) m->result.initial_loss = row.loss;
+            if (row_watch_) row_watch_(start, row);
             if (watch && !watch(++rows)) stop_ = true;
             return !stop_;
         });

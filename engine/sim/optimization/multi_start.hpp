@@ -45,6 +45,8 @@ public:
     };
     // `watch` is told after each row how many all starts have made; false stops all of them.
     std::vector<Result> run(const std::function<bool(std::int64_t rows)>& watch = {});
+    // Told of every row, before run().
+    void watch_rows(std::function<void(std::size_t start, const Optimization::Row& row)> watch);
     // The result with the lowest loss, the first of equals. Throws Error if there is none.
     static std::size_t best(const std::vector<Result>& results);
 
@@ -59,6 +61,7 @@ private:
     Simulation& simulation_;
     Ensemble ensemble_;
     std::vector<std::unique_ptr<Member>> members_;
+    std::function<void(std::size_t start, const Optimization::Row& row)> row_watch_;
     bool stop_ = false;
 };
 

@@ -96,8 +96,8 @@ void prepare_results(const ResultsFolder& folder, const fs::path& resume) {
     for (const char* name : {"gradient", "files"}) refuse_linked_folder(folder.path() / name);
     std::error_code error;
     if (resume.empty()) {
-        for (const char* name :
-             {"optimized_scene.json", "history.csv", "resume.json", "starts.csv"})
+        for (const char* name : {"optimized_scene.json", "history.csv", "resume.json", "starts.csv",
+                                 "starts_history.csv", "starts_found.csv"})
             fs::remove(folder.path() / name, error);
         remove_gradients(folder.path());
     } else if (!fs::equivalent(folder.path(), resume, error)) {
@@ -275,6 +275,8 @@ void save_document(document::Document document, std::set<std::string> saved,
         for (const model::Section section : model::all_sections)
             if (const Node* list = scene.document().root().find(model::name_of(section)))
                 copy_files(*list, files, folder, saved, document);
+        if (const Node* list = scene.document().root().find("checkpoints"))
+            copy_files(*list, files, folder, saved, document);
         if (auto moved = document::with_schema_from(document, scene.file().parent_path(), folder))
             document = *std::move(moved);
     }

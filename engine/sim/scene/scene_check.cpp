@@ -1,5 +1,6 @@
 #include "engine/sim/scene/scene_check.hpp"
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,11 +25,84 @@ void check_camera(Reader& camera) {
             .remedy("move \"eye\" or \"target\"");
 }
 
+// One end of a distance: a place, or what it goes along with.
+void check_end(const Node& end) {
+    if (end.is_array()) {
+        document::numbers_of(end, 3, Range::any("m"));
+        return;
+    }
+    Reader reader(end, "an end of a distance");
+    reader.string("of");
+    if (reader.has("point")) {
+        reader.integer("point", 0);
+    } else if (reader.has("points")) {
+        const Node& points = reader.array("points", 1);
+        for (std::size_t k = 0; k < points.size(); ++k) document::integer_of(points.item(k), 0);
+        double sum = 0;
+        for (const double weight : reader.numbers("weights", points.size())) sum += weight;
+        if (!(std::abs(sum - 1) <= 1e-6))
+            throw document::fault(reader.require("weights"), "the weights do not sum to 1")
+                .remedy("scale them");
+    } else if (reader.has("part")) {
+        reader.integer("part", 0);
+        reader.numbers("place", 3, Range::any("m"));
+    } else {
+        throw document::fault(end, "this end of a distance is nowhere")
+            .remedy("add a \"point\", \"points\" with \"weights\", or a \"part\" with a \"place\"");
+    }
+    reader.finish();
+}
+
+// What is drawn besides the scene, and how.
+void check_looks(Reader& view) {
+    view.string_or("arrows", "");
+    view.integer_or("most_arrows", 400, 1);
+    if (view.has("tubes")) {
+        Reader tubes = view.object("tubes", "the thickness of tubes");
+        const bool metres = tubes.has("radius"), pixels = tubes.has("pixels");
+        if (metres == pixels)
+            throw document::fault(tubes.node(), "tubes have one thickness")
+                .remedy("write either \"radius\" (m) or \"pixels\"");
+        tubes.number(metres ? "radius" : "pixels", Range::positive(metres ? "m" : "pixels"));
+        tubes.finish();
+    }
+    if (view.has("slice")) {
+        Reader slice = view.object("slice", "the slice");
+        const std::vector<double> normal = slice.numbers("normal", 3);
+        if (normal == std::vector<double>(3, 0.0))
+            throw document::fault(slice.require("normal"), "the slice's normal has no direction")
+                .remedy("write such as [1, 0, 0]");
+        slice.number("offset", Range::any("m"));
+        slice.finish();
+    }
+    if (view.has("distances")) {
+        const Node& distances = view.array("distances");
+        for (std::size_t k = 0; k < distances.size(); ++k) {
+            Reader distance(distances.item(k), "a distance");
+            for (const char* const end : {"from", "to"}) check_end(distance.require(end));
+            distance.finish();
+        }
+    }
+}
+
 }  // namespace
 
 void check_view(const Node& view) {
     Reader reader(view, "the scene's view");
     reader.string_or("color_by", "");
+    if (const Node* const range = reader.find("color_range")) {
+        if (range->is_array()) {
+            const std::vector<double> ends = reader.numbers("color_range", 2);
+            if (!(ends[0] < ends[1]))
+                throw document::fault(*range, "the range of the colours is empty")
+                    .remedy("write the smaller number first");
+        } else {
+            reader.choice("color_range", {"run", "frame"});
+        }
+    }
+    reader.choice_or("color_scale", {"linear", "log"}, 0);
+    if (reader.has("color_map")) reader.choice("color_map", colour_map_names);
+    check_looks(reader);
     if (reader.has("camera")) {
         Reader camera = reader.object("camera", "the camera");
         check_camera(camera);
@@ -55,7 +129,21 @@ const char* view_schema() {
   "properties": {
     "camera": {"description": "where the camera stands first (m); default: where all is seen", "type": "object", "additionalProperties": false,
       "properties": {"eye": {"$ref": "#/$defs/place"}, "target": {"$ref": "#/$defs/place"}}},
-    "color_by": {"description": "what is shown as colour, such as speed; default: each thing's own colour", "type": "string"},
+    "color_by": {"description": "what is shown as colour, such as speed; default: each thing's own colour", "type": "string", "means": "colour"},
+    "color_range": {"description": "the numbers that the first and the last colour stand for: the least and the largest of the whole run (run), of each moment (frame), or two numbers, in the unit of what is shown", "default": "run", "anyOf": [
+      {"enum": ["run", "frame"]}, {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["number", "string"]}}]},
+    "color_scale": {"description": "colours by the numbers, or by their logarithm, down to a ten-thousandth of the largest", "enum": ["linear", "log"], "default": "linear"},
+    "color_map": {"description": "default: viridis, and coolwarm, symmetric about 0 as purple_orange is, where the numbers have both signs; viridis, magma, cubehelix and grey get evenly lighter", "enum": ["viridis", "magma", "turbo", "coolwarm", "cubehelix", "grey", "purple_orange"]},
+    "arrows": {"description": "what is shown as arrows, such as velocity; default: none", "type": "string", "means": "arrows"},
+    "most_arrows": {"description": "where there are more arrows of a kind, so many of them, spread evenly over the bodies as they start", "type": "integer", "minimum": 1, "default": 400},
+    "tubes": {"description": "how thick springs and chains are drawn; default: by how close the points start to each other", "anyOf": [
+      {"title": "in metres", "type": "object", "required": ["radius"], "additionalProperties": false, "properties": {"radius": {"description": "m", "$ref": "#/$defs/positive"}}},
+      {"title": "in pixels", "type": "object", "required": ["pixels"], "additionalProperties": false, "properties": {"pixels": {"description": "radius on the screen", "$ref": "#/$defs/positive"}}}]},
+    "slice": {"description": "a plane in space: what is on the side that its normal points to is hidden, where normal . x > offset", "type": "object", "required": ["normal", "offset"], "additionalProperties": false,
+      "properties": {"normal": {"$ref": "#/$defs/place"}, "offset": {"description": "m, along a normal of length 1", "type": ["number", "string"]}}},
+    "distances": {"description": "distances that are shown and follow what they end at", "type": "array", "items": {
+      "type": "object", "required": ["from", "to"], "additionalProperties": false,
+      "properties": {"from": {"$ref": "#/$defs/distance_end"}, "to": {"$ref": "#/$defs/distance_end"}}}},
     "camera_path": {"description": "where the camera stands at moments of simulated time; it moves smoothly between them", "type": "array", "items": {
       "type": "object", "required": ["time", "eye", "target"], "additionalProperties": false,
       "properties": {

@@ -2,6 +2,9 @@
 // in every command, not only in the one that reads it.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "engine/document/node.hpp"
 
 namespace hindcast {
@@ -9,12 +12,22 @@ namespace hindcast {
 // The scene's "view":
 //
 //     "view": { "camera": { "eye": [3, 3, 2], "target": [0, 0, 0] },
-//               "color_by": "speed",
+//               "color_by": "speed", "color_range": "run", "color_scale": "linear",
+//               "color_map": "viridis",
+//               "arrows": "velocity", "most_arrows": 400, "tubes": { "radius": 0.01 },
+//               "slice": { "normal": [1, 0, 0], "offset": 0.2 },
+//               "distances": [ { "from": [0, 0, 0], "to": { "of": "ball", "point": 0 } } ],
 //               "camera_path": [ { "time": 0, "eye": [3, 3, 2], "target": [0, 0, 0] }, ... ] }
 //
-// A key of the path may have "up", "field_of_view" (degrees) and "height" (m) as well. Throws Error,
-// with the place, for anything else. Whether the scene has the colours is seen where it is drawn.
+// Tubes, the drawn segments, have a "radius" (m) or "pixels". A distance ends at a place (m), at a
+// "point" of a body, between "points" of it by their "weights", or at a "place" in the axes of its
+// "part" number k: a rigid body or ball. A key of the path may have "up", "field_of_view" (degrees)
+// and "height" (m) as well. Throws Error, with the place, for anything else. Whether the scene has
+// the colours, arrows and ends of distances is seen where it is drawn.
 void check_view(const document::Node& view);
+// What "color_map" may be, in the order of render::ColourMap.
+inline constexpr std::array<std::string_view, 7> colour_map_names = {
+    "viridis", "magma", "turbo", "coolwarm", "cubehelix", "grey", "purple_orange"};
 // The JSON schema (text) of "view".
 const char* view_schema();
 

@@ -11,6 +11,7 @@
 #include "engine/document/text.hpp"
 #include "engine/optim/settings.hpp"
 #include "engine/sim/gradients/gradient_settings.hpp"
+#include "engine/sim/scene/checkpoint.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 
 namespace hindcast {
@@ -88,7 +89,9 @@ Node field_schema(const Field& f) {
         }
         case FieldKind::boolean: schema = Node::object({{"type", "boolean"}}); break;
         case FieldKind::text:
-        case FieldKind::body: schema = Node::object({{"type", "string"}}); break;
+            schema = f.item_schema.empty() ? Node::object({{"type", "string"}}) : extra();
+            break;
+        case FieldKind::body: schema = Node::object({{"type", "string"}, {"means", "body"}}); break;
         case FieldKind::choice: {
             Node names = Node::array();
             for (const std::string& name : f.choices) names.push_back(name);
@@ -129,7 +132,8 @@ Node type_schema(const ModuleType& type) {
         properties.set(f.key, field_schema(f));
         if (f.fallback_json.empty()) required.push_back(f.key);
     }
-    return Node::object({{"type", "object"},
+    return Node::object({{"title", type.title},
+                         {"type", "object"},
                          {"description", type.documentation},
                          {"properties", std::move(properties)},
                          {"required", std::move(required)},
@@ -171,28 +175,43 @@ constexpr const char* shared_definitions = R"json({
 "number": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/fraction"}]},
 "positive": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"$ref": "#/$defs/fraction"}]},
 "row": {"anyOf": [{"$ref": "#/$defs/number"}, {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 9}]},
+"vector": {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 3},
+"vectors": {"type": "array", "items": {"$ref": "#/$defs/vector"}},
+"places": {"type": "array", "items": {"$ref": "#/$defs/place"}},
+"triangles": {"type": "array", "items": {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 3, "maxItems": 3}},
+"cells": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2, "maxItems": 3, "means": "cells"},
+"limits": {"description": "an axis-aligned box", "type": "object", "required": ["min", "max"], "additionalProperties": false,
+  "properties": {"min": {"description": "its lowest corner", "unit": "m", "$ref": "#/$defs/vector"}, "max": {"description": "its highest corner", "unit": "m", "$ref": "#/$defs/vector"}}},
 "place": {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 3, "maxItems": 3},
-"counts": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 9},
+"distance_end": {"anyOf": [
+  {"title": "place", "description": "m", "$ref": "#/$defs/place"},
+  {"title": "point", "type": "object", "required": ["of", "point"], "additionalProperties": false, "properties": {"of": {"description": "a body", "type": "string", "means": "body"}, "point": {"description": "its number", "type": "integer", "minimum": 0}}},
+  {"title": "between points", "type": "object", "required": ["of", "points", "weights"], "additionalProperties": false, "properties": {"of": {"description": "a body", "type": "string", "means": "body"}, "points": {"description": "their numbers", "type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1}, "weights": {"description": "one for each point; they sum to 1", "type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 1}}},
+  {"title": "on a part", "type": "object", "required": ["of", "part", "place"], "additionalProperties": false, "properties": {"of": {"description": "an object drawn as rigid bodies or balls", "type": "string"}, "part": {"description": "which of them, from 0", "type": "integer", "minimum": 0}, "place": {"description": "in its axes (m)", "$ref": "#/$defs/place"}}}]},
+"counts": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 9, "means": "counts"},
 "name": {"description": "what paths call this object; unique in the scene (default: its type and a number)", "type": "string", "pattern": "^[^.\\[\\]\"]+$"},
-"path": {"description": "a number of the scene: name.field, name.field[i], name.field[i].x, gravity, or robot.body_mass[torso] where elements have names", "type": "string"},
-"by_name": {"description": "values of elements by their names; the others keep what they have without this key", "type": "object", "minProperties": 1, "additionalProperties": {"anyOf": [{"$ref": "#/$defs/number"}, {"type": "array"}]}},
+"path": {"description": "a number of the scene: name.field, name.field[i], name.field[i].x, gravity, or robot.body_mass[torso] where elements have names", "type": "string", "means": "path"},
+"by_name": {"description": "values of elements by their names; the others keep what they have without this key", "type": "object", "minProperties": 1, "additionalProperties": {"anyOf": [{"$ref": "#/$defs/number"},
+  {"type": "array", "items": {"$ref": "#/$defs/number"}}, {"type": "array", "items": {"type": "array", "items": {"$ref": "#/$defs/number"}}}]}},
 "at": {"description": "when the term is evaluated: \"end\", \"all\" (after every step, not at the start), a time in seconds, or a list of times", "default": "end",
-  "anyOf": [{"enum": ["end", "all"]}, {"$ref": "#/$defs/number"}, {"type": "array", "items": {"$ref": "#/$defs/number"}}]},
+  "anyOf": [{"title": "at the end", "const": "end"}, {"title": "after every step", "const": "all"}, {"title": "at a time", "unit": "s", "$ref": "#/$defs/number"},
+    {"title": "at several times", "type": "array", "items": {"unit": "s", "$ref": "#/$defs/number"}}]},
 "generator": {"description": "values that are computed once, when the scene is loaded", "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
   "properties": {
     "formula": {"description": "i: element, n: their number, x y z: position where there is one; an array has one formula per component",
-      "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": ["string", "number"]}}]},
+      "anyOf": [{"title": "formula", "type": "string", "means": "formula"},
+        {"title": "formula for each component", "type": "array", "items": {"type": ["string", "number"], "means": "formula"}}]},
     "random": {"type": "object", "required": ["seed"], "additionalProperties": false, "oneOf": [{"required": ["normal"]}, {"required": ["uniform"]}],
       "properties": {
         "seed": {"type": "integer", "minimum": 0},
-        "normal": {"description": "mean and deviation", "type": "array", "items": {"$ref": "#/$defs/row"}, "minItems": 2, "maxItems": 2},
-        "uniform": {"description": "lower and upper end", "type": "array", "items": {"$ref": "#/$defs/row"}, "minItems": 2, "maxItems": 2}}},
+        "normal": {"description": "mean and deviation", "type": "array", "prefixItems": [{"title": "mean", "$ref": "#/$defs/row"}, {"title": "deviation", "$ref": "#/$defs/row"}], "minItems": 2, "maxItems": 2},
+        "uniform": {"description": "lower and upper end", "type": "array", "prefixItems": [{"title": "from", "$ref": "#/$defs/row"}, {"title": "to", "$ref": "#/$defs/row"}], "minItems": 2, "maxItems": 2}}},
     "grid": {"description": "element (i, j, k) lies at origin + (i, j, k) * spacing", "type": "object", "required": ["counts", "spacing"], "additionalProperties": false,
       "not": {"required": ["origin", "center"]},
       "properties": {"counts": {"$ref": "#/$defs/counts"}, "spacing": {"$ref": "#/$defs/row"}, "origin": {"$ref": "#/$defs/row"}, "center": {"$ref": "#/$defs/row"}}},
     "box": {"description": "the centres of the cells of a box", "type": "object", "required": ["min", "max", "counts"], "additionalProperties": false,
       "properties": {"min": {"$ref": "#/$defs/row"}, "max": {"$ref": "#/$defs/row"}, "counts": {"$ref": "#/$defs/counts"}}},
-    "file": {"description": "an .npy file, relative to the scene, of shape (elements, components)", "type": "string"}}}
+    "file": {"description": "an .npy file, relative to the scene, of shape (elements, components)", "type": "string", "means": "file", "files": [".npy"]}}}
 })json";
 
 constexpr const char* global_properties = R"json({
@@ -233,7 +252,7 @@ constexpr const char* closing_properties = R"json({
 "outputs": {"description": "what is recorded in the results", "type": "object", "additionalProperties": false,
   "properties": {
     "every": {"description": "whole steps between frames; default: a hundredth of all steps, at least 1", "type": "integer", "minimum": 1},
-    "arrays": {"description": "names of arrays; default: all of the state", "type": "array", "items": {"type": "string"}, "uniqueItems": true}}}
+    "arrays": {"description": "names of arrays; default: all of the state", "type": "array", "items": {"type": "string", "means": "array"}, "uniqueItems": true}}}
 })json";
 
 void add_all(Node& to, const Node& from) {
@@ -259,6 +278,7 @@ document::Document scene_schema(const Registry& registry) {
     add_all(described, optimizer);
     properties.set("optimizer", std::move(described));
     properties.set("gradients", parsed(gradient_settings_schema(), "schema of gradients"));
+    properties.set("checkpoints", parsed(checkpoints_schema(), "schema of checkpoints"));
     add_all(properties, closing);
     properties.set("view", parsed(view_schema(), "schema of view"));
 
@@ -366,8 +386,8 @@ std::string facts_of(const Field& f) {
 std::string reference(const ModuleType& type) {
     constexpr std::size_t width = 100, indent = 8;
     std::string text =
-        fmt::format("{} (in \"{}\")\n    {}\n", type.type, model::name_of(type.section),
-                    wrapped(type.documentation, 4, width));
+        fmt::format("{} (in \"{}\"): {}\n    {}\n", type.type, model::name_of(type.section),
+                    type.title, wrapped(type.documentation, 4, width));
     for (const Field& f : type.fields)
         text += fmt::format("\n    {}  ({})\n        {}\n", f.key, facts_of(f),
                             wrapped(f.documentation, indent, width));

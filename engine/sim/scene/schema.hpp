@@ -3,7 +3,10 @@
 // the three cannot drift apart. scenes/scene.schema.json is `hindcast info --schema`.
 //
 // Beyond the standard's keywords a field carries "unit" and, if it has a gradient,
-// "differentiable": true. A schema cannot know the names of bodies, the number of elements or the
+// "differentiable": true. "means" says what a text or a number stands for: "body", "path",
+// "formula", "file" (with "files", the endings that fit), "point" (of the body in "of"), "element"
+// (of the array that "of" names), "object" (of the type that "of" names), "array", "column" (of the
+// object's "file"), "colour", "counts" and "cells" (along the axes of a grid). A schema cannot know the names of bodies, the number of elements or the
 // scene's dimension: the reader checks those.
 #pragma once
 

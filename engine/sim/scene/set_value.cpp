@@ -40,16 +40,20 @@ std::optional<Node> by_name(const Scene& scene, model::Model& model, const model
 
 }  // namespace
 
-void set_value(Scene& scene, const Registry& registry, const SimulationOptions& options,
-               const std::string& path, std::string_view json) {
-    const Path p = Path::parse(path);
-    if (!p.has_element() && p.component.empty()) return scene.set(path, json);
+SimulationOptions evaluating(const SimulationOptions& options) {
     SimulationOptions plain;
     plain.device = std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::interpreter});
     plain.precision = ir::Precision::f64;
     plain.seed = options.seed;
     plain.allowed_paths = options.allowed_paths;
-    Simulation simulation(scene, registry, plain);
+    return plain;
+}
+
+void set_value(Scene& scene, const Registry& registry, const SimulationOptions& options,
+               const std::string& path, std::string_view json) {
+    const Path p = Path::parse(path);
+    if (!p.has_element() && p.component.empty()) return scene.set(path, json);
+    Simulation simulation(scene, registry, evaluating(options));
     const NumbersAt at = numbers_at(simulation.model(), p);
     if (at.quantity == nullptr) return scene.set(path, json);
     const model::Quantity& quantity = *at.quantity;

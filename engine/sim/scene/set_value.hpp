@@ -17,4 +17,7 @@ namespace hindcast {
 void set_value(Scene& scene, const Registry& registry, const SimulationOptions& options,
                const std::string& path, std::string_view json);
 
+// With these files and this seed, on the interpreter in f64: what a scene's values are evaluated with.
+SimulationOptions evaluating(const SimulationOptions& options);
+
 }  // namespace hindcast

@@ -116,17 +116,35 @@ std::vector<CollisionPair> candidate_pairs(const RobotModel& model) {
 }
 
 bool Collisions::searches() const {
-    return std::ranges::any_of(
-        groups, [](const CollisionGroup& g) { return is_searched(g.first, g.second); });
+    return std::ranges::any_of(groups, [](const CollisionGroup& g) { return g.searched; });
+}
+
+std::vector<CollisionGroup> grouped(const robot::RobotModel& model,
+                                    std::vector<CollisionPair>& pairs, bool searched) {
+    std::map<std::pair<GeomType, GeomType>, std::vector<int>> groups;
+    const auto types = model.integers("geom_type");
+    int slots = 0;
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        CollisionPair& pair = pairs[k];
+        pair.first_slot = slots;
+        slots += pair.slots;
+        groups[{enum_at<GeomType>(types, pair.geom1), enum_at<GeomType>(types, pair.geom2)}]
+            .push_back(static_cast<int>(k));
+    }
+    std::vector<CollisionGroup> all;
+    for (auto& [two, own] : groups) {
+        const bool boxes = two.first == GeomType::box && two.second == GeomType::box;
+        const int each = pairs[static_cast<std::size_t>(own[0])].slots;
+        all.push_back({two.first, two.second, own, each,
+                       is_searched(two.first, two.second) || (searched && boxes)});
+    }
+    return all;
 }
 
 Collisions collisions_of(const RobotModel& model) {
     Collisions all;
     all.pairs = candidate_pairs(model);
-    std::map<std::pair<GeomType, GeomType>, std::vector<int>> groups;
-    const auto types = model.integers("geom_type");
-    for (std::size_t k = 0; k < all.pairs.size(); ++k) {
-        CollisionPair& pair = all.pairs[k];
+    for (const CollisionPair& pair : all.pairs) {
         if (pair.slots == 0)
             throw Error(
                 fmt::format("{} and {} may touch; contacts of these types are not simulated "
@@ -136,16 +154,11 @@ Collisions collisions_of(const RobotModel& model) {
                 .remedy(
                     "write contype=\"0\" and conaffinity=\"0\" in one of them, or give it "
                     "another type");
-        pair.first_slot = all.slots;
         all.slots += pair.slots;
-        groups[{enum_at<GeomType>(types, pair.geom1), enum_at<GeomType>(types, pair.geom2)}]
-            .push_back(static_cast<int>(k));
     }
     all.hulls = hull_arrays(model);
     for (robot::ModelArray& array : field_arrays(model)) all.hulls.push_back(std::move(array));
-    for (auto& [two, pairs] : groups)
-        all.groups.push_back(
-            {two.first, two.second, pairs, all.pairs[static_cast<std::size_t>(pairs[0])].slots});
+    all.groups = grouped(model, all.pairs);
     return all;
 }
 

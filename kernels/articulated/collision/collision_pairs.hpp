@@ -24,7 +24,8 @@ struct CollisionPair {
 struct CollisionGroup {
     robot::GeomType first{}, second{};
     std::vector<int> pairs;
-    int slots = 0;  // of each pair
+    int slots = 0;          // of each pair
+    bool searched = false;  // for features that meet (narrow_phase.hpp)
 };
 
 struct Collisions {
@@ -34,6 +35,11 @@ struct Collisions {
     std::vector<robot::ModelArray> hulls;  // what kernels of meshes read (hulls.hpp)
     bool searches() const;                 // for the features of any of the groups
 };
+
+// These pairs by types, with their slots one after another. `searched`: whether boxes are searched for with
+// boxes, too, as general convex shapes.
+std::vector<CollisionGroup> grouped(const robot::RobotModel& model,
+                                    std::vector<CollisionPair>& pairs, bool searched = false);
 
 // The pairs, also those that have no kernel.
 std::vector<CollisionPair> candidate_pairs(const robot::RobotModel& model);

@@ -1,26 +1,21 @@
 #include "kernels/articulated/derived/pseudo_inertia.hpp"
 
-#include <array>
 #include <cmath>
 #include <span>
 
 #include "engine/base/error.hpp"
+#include "kernels/articulated/derived/host_axes.hpp"
 
 namespace hindcast::articulated {
 
 namespace {
 
-using Matrix = std::array<std::array<double, 3>, 3>;
-
 // Second moment about the centre of mass over the mass: tr(I) / 2 - I.
-Matrix second_moment(std::span<const double> principal, std::span<const double> quaternion,
-                     double mass) {
-    const double w = quaternion[0], x = quaternion[1], y = quaternion[2], z = quaternion[3];
-    const Matrix axes = {{{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-                          {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-                          {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
+HostMatrix second_moment(std::span<const double> principal, std::span<const double> quaternion,
+                         double mass) {
+    const HostMatrix axes = axes_of(quaternion);
     const double half = (principal[0] + principal[1] + principal[2]) / 2;
-    Matrix s{};
+    HostMatrix s{};
     for (std::size_t i = 0; i < 3; ++i)
         for (std::size_t j = 0; j < 3; ++j)
             for (std::size_t k = 0; k < 3; ++k)
@@ -36,7 +31,7 @@ std::vector<double> pseudo_inertias(const robot::RobotModel& model) {
     std::vector<double> all(10 * masses.size());
     for (std::size_t b = 0; b < masses.size(); ++b) {
         if (masses[b] == 0) continue;
-        const Matrix s =
+        const HostMatrix s =
             second_moment(moments.subspan(3 * b, 3), turns.subspan(4 * b, 4), masses[b]);
         // From the last row up: s = u u^T with u upper triangular.
         const double u33 = std::sqrt(s[2][2]), u23 = s[1][2] / u33, u13 = s[0][2] / u33;

@@ -7,9 +7,8 @@
 
 namespace hindcast::articulated {
 
-void RobotBody::take_pseudo_inertia(const Argument& numbers,
-                                    const std::vector<std::int64_t>& has_mass,
-                                    const std::vector<double>& iquat) {
+// The arrays of masses, centres and inertias that other numbers say.
+void RobotBody::add_inertias(const std::vector<double>& iquat) {
     const auto bodies = static_cast<std::int64_t>(tree_->bodies.size());
     const auto add = [&](const char* key, int columns, const char* unit, const char* meaning) {
         const Array made = model_.add_array(name_ + "." + key, bodies, columns,
@@ -21,9 +20,25 @@ void RobotBody::take_pseudo_inertia(const Argument& numbers,
     add("body_fullinertia", 6, "kg m^2",
         "inertia of each body about its centre of mass, in its axes: xx, yy, zz, xy, xz, yz");
     given_.insert_or_assign("body_iquat", array_of(iquat, 4));
-    model_.prologue().add(launch(
-        inertia_from_pseudo(), {}, "inertias from pseudo-inertias",
-        {{"body_pseudo_inertia", numbers}, {"has_mass", model_.index_array(has_mass, 1)}}, bodies));
+}
+
+void RobotBody::take_pseudo_inertia(const Argument& numbers,
+                                    const std::vector<std::int64_t>& has_mass,
+                                    const std::vector<double>& iquat) {
+    add_inertias(iquat);
+    model_.prologue().add(
+        launch(inertia_from_pseudo(), {}, "inertias from pseudo-inertias",
+               {{"body_pseudo_inertia", numbers}, {"has_mass", model_.index_array(has_mass, 1)}},
+               static_cast<std::int64_t>(tree_->bodies.size())));
+}
+
+void RobotBody::take_geom_inertia(const GeomInertiasPointer& inertias,
+                                  const std::vector<double>& iquat) {
+    add_inertias(iquat);
+    model_.prologue().add(launch(inertia_from_geoms(inertias), {}, "inertias from geoms",
+                                 {{"own_mass", array_of(inertias->body_mass, 1)},
+                                  {"own_ipos", array_of(inertias->body_ipos, 3)},
+                                  {"own_inertia", array_of(inertias->body_fullinertia, 6)}}));
 }
 
 void RobotBody::derive(const ReferencePose& pose, bool equalities) {

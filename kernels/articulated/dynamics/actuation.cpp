@@ -144,6 +144,18 @@ Float next_activation(const Actuator& actuator, const Float& act, const Float& r
     return limited(next, actuator.activation_limits);
 }
 
+Float nearest_setpoint(const Actuator& actuator, const Six& gear, const Vec3& gain,
+                       const Vec3& bias, const Float& setpoint, const Float& from) {
+    if (!actuator.may_wrap) return setpoint;
+    const bool of_site = actuator.reference_site >= 0;
+    const Vec3 first(gear[0], gear[1], gear[2]), last(gear[3], gear[4], gear[5]);
+    const Float period = two_pi * norm(of_site ? last : first);
+    const Float turns = round(divz(setpoint - from, period));
+    Bool is = gain[0] == -bias[1];
+    for (int k = 0; of_site && k < 3; ++k) is = is && first[k] == 0.0;
+    return select(is, setpoint - period * turns, setpoint);
+}
+
 KernelDef actuation(const TreePointer& tree) {
     return kernel(
         "articulated_actuation",
@@ -182,18 +194,22 @@ KernelDef actuation(const TreePointer& tree) {
             std::vector<std::vector<Float>> rows(t.actuators.size());
             for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
                 const Actuator& a = t.actuators[at(u)];
+                const Six along = gear[u];
+                const Vec3 first(along[0], along[1], along[2]), last(along[3], along[4], along[5]);
+                const Vec3 gain = gain_of[u], bias = bias_of[u];
+                const auto nearest = [&](const Float& setpoint, const Float& from) {
+                    return nearest_setpoint(a, along, gain, bias, setpoint, from);
+                };
                 const Float control = limited(ctrl[u], a.control);
                 Float input = control;
                 if (a.activation >= 0) {
                     const Float now = act[a.activation];
                     const Float rate = a.dynamics == DynamicsType::integrator
                                            ? control
-                                           : (control - now) / a.time_constant;
+                                           : (nearest(control, now) - now) / a.time_constant;
                     act_dot.store_once(a.activation, a.off ? Float(0) : rate);
                     input = a.early ? next_activation(a, now, rate, h.value()) : now;
                 }
-                const Six along = gear[u];
-                const Vec3 first(along[0], along[1], along[2]), last(along[3], along[4], along[5]);
                 const Way way = way_of(t, a, place, first, last);
                 Float velocity;
                 std::vector<Float>& row = rows[at(u)];
@@ -205,17 +221,7 @@ KernelDef actuation(const TreePointer& tree) {
                 for (const int k : a.dofs) moment.store_once(t.entry(u, k), row[at(k)]);
                 actuator_length.store_once(u, way.length);
                 if (a.off) continue;
-                const Vec3 gain = gain_of[u], bias = bias_of[u];
-                if (a.may_wrap) {
-                    // A position servo goes to the setpoint that is nearest.
-                    const bool of_site = a.reference_site >= 0;
-                    const Vec3 about = of_site ? last : first;
-                    const Float period = two_pi * norm(about);
-                    const Float turns = round(divz(input - way.length, period));
-                    Bool is = gain[0] == -bias[1];
-                    for (int k = 0; of_site && k < 3; ++k) is = is && first[k] == 0.0;
-                    input = select(is, input - period * turns, input);
-                }
+                input = nearest(input, way.length);
                 const auto affine = [&](const Vec3& p) {
                     return p[0] + p[1] * way.length + p[2] * velocity;
                 };

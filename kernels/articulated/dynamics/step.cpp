@@ -218,7 +218,7 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
                             holding += select(holds && row_mass[row] > 0.0, Int(1), Int(0));
                         },
                         rows.rows);
-                    is_free = holding == 0;
+                    is_free = is_free && holding == 0;
                 }
                 for (int i = 0; i < 6; ++i)
                     solution[at(dof + i)] =
@@ -228,12 +228,33 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
         });
 }
 
+namespace {
+
+// What activations at the end of a step need of the begin of the step.
+struct Servos {
+    const Tree& tree;
+    const Read<Float>& length;
+    const Property<Six>& gear;
+    const Property<Vec3>&gain, &bias;
+
+    Float after(int u, const Float& act, const Float& rate, const Float& h) const {
+        const Actuator& a = tree.actuators[at(u)];
+        const Float next = next_activation(a, act, rate, h);
+        if (!a.may_wrap || a.off) return next;
+        return nearest_setpoint(a, gear[u], gain[u], bias[u], next, length[u]);
+    }
+};
+
+}  // namespace
+
 KernelDef euler_step(const TreePointer& tree) {
     return kernel(
         "articulated_euler_step",
-        {"qpos", "qvel", "act", "qacc", "act_dot", "h", "next_qpos", "next_qvel", "next_act"},
+        {"qpos", "qvel", "act", "qacc", "act_dot", "actuator_length", "gear", "gainprm", "biasprm",
+         "h", "next_qpos", "next_qvel", "next_act"},
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Read<Float> qacc,
-               Read<Float> act_dot, Param<Float> h, WriteSlice<Float> next_qpos,
+               Read<Float> act_dot, Read<Float> length, Property<Six> gear, Property<Vec3> gainprm,
+               Property<Vec3> biasprm, Param<Float> h, WriteSlice<Float> next_qpos,
                WriteSlice<Float> next_qvel, WriteSlice<Float> next_act) {
             const Tree& t = *tree;
             Numbers v(at(t.nv));
@@ -242,9 +263,10 @@ KernelDef euler_step(const TreePointer& tree) {
                 next_qvel.store_once(i, v[at(i)]);
             }
             integrate_positions(t, qpos, v, h.value(), next_qpos);
-            for (const Actuator& a : t.actuators)
-                if (const int k = a.activation; k >= 0)
-                    next_act.store_once(k, next_activation(a, act[k], act_dot[k], h.value()));
+            const Servos servos{t, length, gear, gainprm, biasprm};
+            for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u)
+                if (const int k = t.actuators[at(u)].activation; k >= 0)
+                    next_act.store_once(k, servos.after(u, act[k], act_dot[k], h.value()));
         });
 }
 
@@ -283,14 +305,17 @@ KernelDef stage(const TreePointer& tree, double fraction, bool second) {
 KernelDef rk4_step(const TreePointer& tree) {
     return kernel(
         "articulated_rk4_step",
-        {"qpos", "qvel", "act", "rate_2", "rate_3", "rate_4", "qacc", "qacc_2", "qacc_3", "qacc_4",
-         "act_dot", "act_dot_2", "act_dot_3", "act_dot_4", "h", "next_qpos", "next_qvel",
-         "next_act"},
+        {"qpos",      "qvel",      "act",       "rate_2",    "rate_3",
+         "rate_4",    "qacc",      "qacc_2",    "qacc_3",    "qacc_4",
+         "act_dot",   "act_dot_2", "act_dot_3", "act_dot_4", "actuator_length",
+         "gear",      "gainprm",   "biasprm",   "h",         "next_qpos",
+         "next_qvel", "next_act"},
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Read<Float> v2,
                Read<Float> v3, Read<Float> v4, Read<Float> a1, Read<Float> a2, Read<Float> a3,
                Read<Float> a4, Read<Float> r1, Read<Float> r2, Read<Float> r3, Read<Float> r4,
-               Param<Float> h, WriteSlice<Float> next_qpos, WriteSlice<Float> next_qvel,
-               WriteSlice<Float> next_act) {
+               Read<Float> length, Property<Six> gear, Property<Vec3> gainprm,
+               Property<Vec3> biasprm, Param<Float> h, WriteSlice<Float> next_qpos,
+               WriteSlice<Float> next_qvel, WriteSlice<Float> next_act) {
             const Tree& t = *tree;
             const auto mean = [](const Float& a, const Float& b, const Float& c, const Float& d) {
                 return (a + 2.0 * b + 2.0 * c + d) / 6.0;
@@ -301,10 +326,11 @@ KernelDef rk4_step(const TreePointer& tree) {
                 next_qvel.store_once(i, qvel[i] + mean(a1[i], a2[i], a3[i], a4[i]) * h.value());
             }
             integrate_positions(t, qpos, v, h.value(), next_qpos);
-            for (const Actuator& a : t.actuators)
-                if (const int k = a.activation; k >= 0)
+            const Servos servos{t, length, gear, gainprm, biasprm};
+            for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u)
+                if (const int k = t.actuators[at(u)].activation; k >= 0)
                     next_act.store_once(
-                        k, next_activation(a, act[k], mean(r1[k], r2[k], r3[k], r4[k]), h.value()));
+                        k, servos.after(u, act[k], mean(r1[k], r2[k], r3[k], r4[k]), h.value()));
         });
 }
 

@@ -124,6 +124,15 @@ const std::vector<Field>& rows() {
         triples("geom_friction", "of each geom: sliding, torsional (m), rolling (m)").at_least(0),
         references("geom_solref", "the same as jnt_solref, of contacts of each geom"),
         impedances("geom_solimp", "the same as jnt_solimp, of contacts of each geom"),
+        numbers("geom_density",
+                "of each geom with \"inertia_numbers\": \"geoms\": kg/m^3, of a shell kg/m^2; of "
+                "one whose mass the model gives it says nothing")
+            .at_least(0),
+        numbers("geom_mass",
+                "of each geom with \"inertia_numbers\": \"geoms\" whose mass the model gives; of "
+                "others the density says it")
+            .unit("kg")
+            .at_least(0),
         numbers("geom_solmix", "weight of each geom where the numbers of two are mixed")
             .at_least(0),
         lists("pair_friction", 5,

@@ -1,10 +1,11 @@
 #include "kernels/articulated/sensors/constraint_sensors.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "kernels/articulated/constraints/row_force.hpp"
+#include "kernels/articulated/sensors/contact_sensors.hpp"
 #include "kernels/articulated/sensors/rays.hpp"
+#include "kernels/articulated/sensors/tendon_loads.hpp"
 
 namespace hindcast::articulated {
 
@@ -19,13 +20,6 @@ Force shifted(const Vec3& moment, const Vec3& force, const Vec3& from, const Vec
 }
 
 Force less(const Force& a, const Force& b) { return Force(a.moment - b.moment, a.force - b.force); }
-
-Vec3 in_world(const Mat3& frame, const Six& local, int first) {
-    Vec3 sum;
-    for (int j = 0; j < 3; ++j)
-        sum = sum + Vec3(frame(j, 0), frame(j, 1), frame(j, 2)) * local[first + j];
-    return sum;
-}
 
 }  // namespace
 
@@ -51,6 +45,7 @@ Force ConstraintSensors::load(int body, const Vec3& place,
     }
     if (p_.contacts > 0) sum = less(sum, of_contacts(body, place));
     if (scene_.applied) sum = less(sum, of_scene(body, place));
+    if (t_.has_spatial_tendons()) sum = less(sum, TendonLoads(t_, p_, from_).load(body, place));
     return less(sum, of_equalities(body, place));
 }
 
@@ -169,85 +164,6 @@ Float ConstraintSensors::touch(const Sensor& s, const Vec3& place, const Mat3& a
         },
         p_.contacts);
     return sum;
-}
-
-std::vector<Float> ConstraintSensors::contact(const Sensor& s) const {
-    // Force, moment, distance, place, normal, tangent.
-    std::array<Float, 16> told;
-    for (Float& number : told) number = 0;
-    Float found = 0, best = 0, weight = 0;
-    Vec3 moment, centre;
-    for (int k = 0; k < 3; ++k) moment[k] = 0, centre[k] = 0;
-    const auto is_of = [](const ContactSide& side, const Vec<Int, 7>& pair, int which) {
-        if (side.type == robot::ObjectType::geom) return pair[2 + which] == side.number;
-        Bool is = side.any();
-        for (const int b : side.bodies) is = is || pair[which] == b;
-        return is;
-    };
-    const auto one_contact = [&](const Int& number) {
-        const Int slot = from_.contact_slot[number];
-        const Vec<Int, 7> pair = from_.pair_numbers[from_.slot_pair[slot]];
-        const Bool straight = is_of(s.sides[0], pair, 0) && is_of(s.sides[1], pair, 1),
-                   turned = is_of(s.sides[0], pair, 1) && is_of(s.sides[1], pair, 0);
-        const Bool matches = straight || turned;
-        const Float sign = select(straight, Float(1), Float(-1));
-        found += select(matches, Float(1), Float(0));
-        const Mat3 frame = from_.slot_frame[slot];
-        const Six local = from_.contact_wrench[number];
-        const Vec3 place = from_.slot_pos[slot];
-        const Float square = local[0] * local[0] + local[1] * local[1] + local[2] * local[2];
-        const Float size = select(square > 1e-300, safe_sqrt(square, 1e-300), Float(0));
-        if (s.reduce == Sensor::net_force) {
-            const Float way = select(matches, sign, Float(0));
-            const Vec3 force = in_world(frame, local, 0) * way;
-            const Vec3 turn = in_world(frame, local, 3) * way + cross(place, force);
-            const Float share = select(matches, size, Float(0));
-            weight += share;
-            for (int k = 0; k < 3; ++k) {
-                told[at(k)] += force[k];
-                moment[k] += turn[k];
-                centre[k] += share * place[k];
-            }
-            return;
-        }
-        const Float dist = from_.slot_dist[slot];
-        const Float value = s.reduce == Sensor::most_force ? size : -dist;
-        const Bool better = matches && (found == 1.0 || value > best);
-        const auto take = [&](int k, const Float& v) {
-            told[at(k)] = select(better, v, told[at(k)]);
-        };
-        best = select(better, value, best);
-        for (int k = 0; k < 3; ++k) {
-            // Of a frame that is turned, normal and first tangent are turned.
-            const Float way = k == 2 ? sign : Float(1);
-            take(k, local[k] * way);
-            take(3 + k, local[3 + k] * way);
-            take(7 + k, place[k]);
-            take(10 + k, frame(0, k) * sign);
-            take(13 + k, frame(1, k) * sign);
-        }
-        take(6, dist);
-    };
-    if (p_.contacts > 0)
-        for_(
-            0, from_.contact_count[0], [&](Int number) { one_contact(number); }, p_.contacts);
-    if (s.reduce == Sensor::net_force) {
-        const Bool some = found > 0.0;
-        const Float all = select(weight > 0.0, weight, Float(1));
-        Vec3 place;
-        for (int k = 0; k < 3; ++k) place[k] = centre[k] / all;
-        const Vec3 force(told[0], told[1], told[2]), turn = moment - cross(place, force);
-        for (int k = 0; k < 3; ++k) told[at(3 + k)] = turn[k], told[at(7 + k)] = place[k];
-        told[10] = told[14] = select(some, Float(1), Float(0));
-    }
-    std::vector<Float> all;
-    const auto say = [&](unsigned bit, int first, int count) {
-        if ((s.data & (1U << bit)) == 0) return;
-        for (int k = first; k < first + count; ++k) all.push_back(told[at(k)]);
-    };
-    if ((s.data & 1U) != 0) all.push_back(found);
-    say(1, 0, 3), say(2, 3, 3), say(3, 6, 1), say(4, 7, 3), say(5, 10, 3), say(6, 13, 3);
-    return all;
 }
 
 Float ConstraintSensors::row_force(int row) const {

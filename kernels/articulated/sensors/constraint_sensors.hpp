@@ -1,9 +1,9 @@
-// Sensors that tell of constraints, contacts and what holds a body: forces between bodies, touch, limits.
+// Sensors that tell of constraints, contacts and what holds a body: forces between bodies, touch, limits. Contacts are
+// told of by contact_sensors.hpp.
 //
 // The force with which the parent of a body holds it is what the body and all that it carries need for their
-// accelerations, less what else acts on them from outside: contacts, connects and welds, forces of the scene.
-// Actuators and gravity compensation count as what holds it, as MuJoCo has it. Robots with tendons in space
-// have no such sensors (sensor_plan.cpp).
+// accelerations, less what else acts on them from outside: contacts, connects and welds, tendons in space, forces
+// of the scene. Other actuators and gravity compensation count as what holds it, as MuJoCo has it.
 #pragma once
 
 #include "kernels/articulated/constraints/constraint_plan.hpp"
@@ -23,9 +23,6 @@ public:
     Force load(int body, const Vec3& place, const std::vector<Motion>& accelerations) const;
     // The sum of the normal forces of contacts on a site's body whose line meets the site: N.
     Float touch(const Sensor& s, const Vec3& place, const Mat3& axes) const;
-    // Of the contacts between two sides: how many they are, force, moment, distance, place, normal and
-    // tangent of one of them, or of all together; what the sensor's bits say.
-    std::vector<Float> contact(const Sensor& s) const;
     // Of the limit of a joint or tendon that is at work: what is left before its margin, its rate, its
     // force; 0 where none is.
     Float joint_limit(const Sensor& s) const;

@@ -1,12 +1,14 @@
 #include "kernels/articulated/sensors/rays.hpp"
 
+#include "kernels/articulated/collision/convex/convex_features.hpp"
+
 namespace hindcast::articulated {
 
 using robot::GeomType;
 
 namespace {
 
-constexpr double least = 1e-15, everywhere = 1e30;
+constexpr double least = 1e-15, everywhere = 1e30, least_volume = 1e-30;
 
 // Where a t^2 + 2 b t + c <= 0, with a > 0; everywhere or nowhere by the sign of c where a is 0.
 Crossing quadratic(const Float& a, const Float& b, const Float& c) {
@@ -88,6 +90,36 @@ Crossing crossing(GeomType type, const Vec3& size, const Vec3& p, const Vec3& v)
             return both(slab(p[0], v[0], size[0]),
                         both(slab(p[1], v[1], size[1]), slab(p[2], v[2], size[2])));
     }
+}
+
+// The nearest one is found without derivatives (Moeller, Trumbore, 1997); then it is a plane.
+Float to_triangles(const Read<Int3>& triangles, const Read<Vec3>& vertices, int first, int end,
+                   const Vec3& p, const Vec3& v) {
+    if (first == end) return -1;
+    const Vec3 from = without_derivative(p), way = without_derivative(v);
+    Int nearest = -1;
+    Float least = everywhere;
+    for_(first, end, [&](Int k) {
+        const Int3 corners = triangles[k];
+        const Vec3 a = vertices[corners.x()], one = Vec3(vertices[corners.y()]) - a,
+                   two = Vec3(vertices[corners.z()]) - a;
+        const Vec3 across = cross(way, two);
+        const Float volume = dot(one, across);
+        const Bool slanted = volume > least_volume || volume < -least_volume;
+        const Float divisor = select(slanted, volume, Float(1));
+        const Vec3 to = from - a, turned = cross(to, one);
+        const Float s = dot(to, across) / divisor, t = dot(way, turned) / divisor,
+                    length = dot(two, turned) / divisor;
+        const Bool nearer =
+            slanted && s >= 0.0 && t >= 0.0 && s + t <= 1.0 && length >= 0.0 && length < least;
+        nearest = select(nearer, k, nearest);
+        least = select(nearer, length, least);
+    });
+    const Int3 corners = triangles[max(nearest, Int(first))];
+    const Vec3 a = vertices[corners.x()];
+    const Vec3 normal = cross(Vec3(vertices[corners.y()]) - a, Vec3(vertices[corners.z()]) - a);
+    const Bool meets = nearest >= 0;
+    return select(meets, dot(normal, a - p) / select(meets, dot(normal, v), Float(1)), Float(-1));
 }
 
 Bool is_inside(GeomType type, const Vec3& size, const Vec3& p) {

@@ -1,4 +1,4 @@
-// Rays and simple shapes: where a ray enters a shape and where it leaves it.
+// Rays and shapes: where a ray enters a simple shape and where it leaves it, and where it meets triangles.
 #pragma once
 
 #include "engine/lang/kernel.hpp"
@@ -24,6 +24,10 @@ bool has_rays(robot::GeomType type);
 // Of a shape about the origin along its axes; `size` means what it means for a geom of this type. A plane is
 // met from its front, and is finite where its size is not 0.
 Crossing crossing(robot::GeomType type, const Vec3& size, const Vec3& p, const Vec3& v);
+// Along a ray to the nearest of the triangles first to end - 1, from either side; -1 where it meets none.
+// triangles: three vertices of each.
+Float to_triangles(const Read<Int3>& triangles, const Read<Vec3>& vertices, int first, int end,
+                   const Vec3& p, const Vec3& v);
 // Whether p lies in such a shape; no plane.
 Bool is_inside(robot::GeomType type, const Vec3& size, const Vec3& p);
 

@@ -1,23 +1,28 @@
 #include "kernels/articulated/sensors/sensors.hpp"
 
 #include "kernels/articulated/sensors/constraint_sensors.hpp"
-#include "kernels/articulated/sensors/rays.hpp"
+#include "kernels/articulated/sensors/contact_sensors.hpp"
+#include "kernels/articulated/sensors/geometry_sensors.hpp"
+#include "kernels/articulated/sensors/sensor_frames.hpp"
 #include "kernels/articulated/sensors/sources.hpp"
 
 namespace hindcast::articulated {
 
-using robot::ObjectType;
 using robot::SensorType;
 
 namespace {
 
-// A frame at an instant: where it is and how it moves, in the world's axes.
-struct FrameNow {
-    Vec3 place;
-    Quat turn;
-    Vec3 velocity, spin;
-    Vec3 acceleration, spin_rate;  // less gravity, as in a frame that falls
-};
+// Accelerations of all bodies, less gravity, if sensors need them.
+std::vector<Motion> accelerations(const Tree& tree, const SensorPlan& plan, const Sources& from) {
+    if (!plan.needs_accelerations) return {};
+    Motion world;
+    if (tree.gravity) world.linear = -from.gravity[0];
+    std::vector<Motion> all = carried_accelerations(tree, world, from.cdof, from.cvel, from.qvel);
+    for (int b = 1; b < static_cast<int>(tree.bodies.size()); ++b)
+        for (const int k : tree.bodies[at(b)].dofs)
+            all[at(b)] = all[at(b)] + Motion(from.cdof[k]) * from.qacc[k];
+    return all;
+}
 
 class Reading {
 public:
@@ -26,15 +31,10 @@ public:
         : t_(tree),
           p_(plan),
           from_(from),
-          of_constraints_(t_, constraints, p_, from_, scene, first) {
-        if (!plan.needs_accelerations) return;
-        Motion world;
-        if (tree.gravity) world.linear = -from.gravity[0];
-        accelerations_ = carried_accelerations(tree, world, from.cdof, from.cvel, from.qvel);
-        for (int b = 1; b < static_cast<int>(tree.bodies.size()); ++b)
-            for (const int k : tree.bodies[at(b)].dofs)
-                accelerations_[at(b)] = accelerations_[at(b)] + Motion(from.cdof[k]) * from.qacc[k];
-    }
+          frames_(t_, from_, accelerations(t_, p_, from_)),
+          of_constraints_(t_, constraints, p_, from_, scene, first),
+          of_contacts_(t_, constraints, from_, frames_),
+          of_geometry_(from_, frames_) {}
 
     std::vector<Float> of(const Sensor& s) const {
         switch (s.type) {
@@ -64,7 +64,10 @@ public:
             case SensorType::tendonlimitpos:
             case SensorType::tendonlimitvel:
             case SensorType::tendonlimitfrc: return {of_constraints_.tendon_limit(s)};
-            case SensorType::contact: return of_constraints_.contact(s);
+            case SensorType::contact: return of_contacts_.told(s);
+            case SensorType::geomdist:
+            case SensorType::geomnormal:
+            case SensorType::geomfromto: return of_geometry_.distance(s);
             case SensorType::e_potential: return {potential_energy()};
             case SensorType::e_kinetic: return {kinetic_energy()};
             case SensorType::clock: return {Float(from_.step.value()) * from_.h.value()};
@@ -94,31 +97,18 @@ private:
         return sum;
     }
 
-    Vec3 velocity_of(int body, const Vec3& place) const {
-        if (!t_.moves(body)) return Vec3();
-        const Motion v(from_.cvel[body]);
-        return v.linear + cross(v.angular, place - root(body));
-    }
-    Vec3 root(int body) const { return from_.xpos[t_.bodies[at(body)].root]; }
+    Vec3 velocity_of(int body, const Vec3& place) const { return frames_.velocity_of(body, place); }
 
     // Centre of mass, its velocity, or the angular momentum about it, of a body and all that it carries.
     Vec3 subtree(const Sensor& s) const {
-        std::vector<int> bodies;
-        for (int b = s.object; b < static_cast<int>(t_.bodies.size()); ++b)
-            if (b == s.object || carries(s.object, b)) bodies.push_back(b);
-        Float mass;
-        Vec3 first, momentum;
-        for (const int b : bodies) {
-            const Float m = from_.body_mass[b];
-            mass = mass + m;
-            first = first + Vec3(from_.xipos[b]) * m;
-            momentum = momentum + velocity_of(b, from_.xipos[b]) * m;
-        }
-        const Bool some = mass > 1e-15;
-        const Float whole = select(some, mass, Float(1));
-        const Vec3 center = select(some, first / whole, Vec3(from_.xipos[s.object]));
-        const Vec3 velocity = momentum / whole;
+        const SensorFrames::Subtree all = frames_.subtree(s.object);
+        const std::vector<int>& bodies = all.bodies;
+        const Vec3& center = all.center;
         if (s.type == SensorType::subtreecom) return center;
+        Vec3 momentum;
+        for (const int b : bodies)
+            momentum = momentum + velocity_of(b, from_.xipos[b]) * Float(from_.body_mass[b]);
+        const Vec3 velocity = momentum / all.mass;
         if (s.type == SensorType::subtreelinvel) return velocity;
         Vec3 sum;
         for (const int b : bodies) {
@@ -140,10 +130,6 @@ private:
         Vec3 own;
         for (int k = 0; k < 3; ++k) own[k] = moments[k] * local[k];
         return rotate(axes, own);
-    }
-    bool carries(int ancestor, int body) const {
-        while (body > ancestor) body = t_.bodies[at(body)].parent;
-        return body == ancestor;
     }
 
     Float kinetic_energy() const {
@@ -187,57 +173,8 @@ private:
         return sum;
     }
 
-    // From a site along its third axis to the nearest geom that it may meet; -1: there is none.
-    Float range(const Sensor& s) const {
-        const FrameNow eye = now(s.frame);
-        const Vec3 way = to_matrix(eye.turn).column(2);
-        Float nearest(-1);
-        for (std::size_t k = 0; k < s.seen.size(); ++k) {
-            const FrameNow geom = now(s.seen[k]);
-            const Quat inward = conjugate(geom.turn);
-            const Float distance =
-                crossing(s.seen_types[k], from_.geom_size[s.seen[k].number],
-                         rotate(inward, eye.place - geom.place), rotate(inward, way))
-                    .distance();
-            const Bool nearer = distance >= 0.0 && (nearest < 0.0 || distance < nearest);
-            nearest = select(nearer, distance, nearest);
-        }
-        return nearest;
-    }
-
-    FrameNow now(const SensedFrame& frame) const {
-        const int b = frame.body;
-        const Quat turn(from_.xquat[b]);
-        FrameNow f;
-        f.place = from_.xpos[b];
-        f.turn = turn;
-        if (frame.type == ObjectType::body) {
-            f.place = from_.xipos[b];
-            f.turn = turn * normalize(from_.body_iquat[b]);
-        } else if (frame.type == ObjectType::geom) {
-            f.place = f.place + rotate(turn, from_.geom_pos[frame.number]);
-            f.turn = turn * normalize(from_.geom_quat[frame.number]);
-        } else if (frame.type == ObjectType::site) {
-            const Site& site = t_.sites[at(frame.number)];
-            const double *p = site.position, *q = site.orientation;
-            f.place = f.place + rotate(turn, Vec3(p[0], p[1], p[2]));
-            f.turn = turn * Quat(Vec4(q[0], q[1], q[2], q[3]));
-        }
-        const bool moves = t_.moves(b);
-        if (moves) f.spin = Motion(from_.cvel[b]).angular;
-        f.velocity = velocity_of(b, f.place);
-        if (!p_.needs_accelerations) return f;
-        const Motion& a = accelerations_[at(b)];
-        f.spin_rate = a.angular;
-        f.acceleration = a.linear;
-        if (moves)
-            f.acceleration =
-                f.acceleration + cross(a.angular, f.place - root(b)) + cross(f.spin, f.velocity);
-        return f;
-    }
-
     std::vector<Float> of_frame(const Sensor& s) const {
-        const FrameNow f = now(s.frame);
+        const FrameNow f = frames_.now(s.frame);
         const auto locally = [&](const Vec3& v) { return list(rotate(conjugate(f.turn), v)); };
         switch (s.type) {
             case SensorType::magnetometer:
@@ -248,15 +185,18 @@ private:
             case SensorType::framelinacc: return list(f.acceleration);
             case SensorType::frameangacc: return list(f.spin_rate);
             case SensorType::force:
-                return locally(of_constraints_.load(s.frame.body, f.place, accelerations_).force);
+                return locally(
+                    of_constraints_.load(s.frame.body, f.place, frames_.accelerations()).force);
             case SensorType::torque:
-                return locally(of_constraints_.load(s.frame.body, f.place, accelerations_).moment);
+                return locally(
+                    of_constraints_.load(s.frame.body, f.place, frames_.accelerations()).moment);
             case SensorType::touch: return {of_constraints_.touch(s, f.place, to_matrix(f.turn))};
-            case SensorType::rangefinder: return {range(s)};
+            case SensorType::rangefinder: return {of_geometry_.range(s)};
+            case SensorType::camprojection: return of_geometry_.picture(s.camera, f.place);
             default: break;
         }
         FrameNow r;
-        if (s.relative) r = now(s.reference);
+        if (s.relative) r = frames_.now(s.reference);
         const auto seen = [&](const Vec3& v) {
             return list(s.relative ? rotate(conjugate(r.turn), v) : v);
         };
@@ -270,9 +210,7 @@ private:
             case SensorType::framezaxis: return axis(2);
             case SensorType::frameangvel: return seen(s.relative ? f.spin - r.spin : f.spin);
             case SensorType::insidesite:
-                return {select(is_inside(s.shape, Vec3(s.size[0], s.size[1], s.size[2]),
-                                         rotate(conjugate(r.turn), f.place - r.place)),
-                               Float(1), Float(0))};
+                return {select(frames_.holds(s, r, f.place), Float(1), Float(0))};
             default: break;
         }
         // framelinvel
@@ -283,8 +221,10 @@ private:
     const Tree& t_;
     const SensorPlan& p_;
     const Sources from_;
+    SensorFrames frames_;
     ConstraintSensors of_constraints_;
-    std::vector<Motion> accelerations_;
+    ContactSensors of_contacts_;
+    GeometrySensors of_geometry_;
 };
 
 }  // namespace
@@ -336,6 +276,18 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
          "slot_pos",
          "slot_frame",
          "contact_wrench",
+         "pair_order",
+         "geom_xmat",
+         "apart_dist",
+         "apart_pos",
+         "apart_frame",
+         "apart_sign",
+         "gear",
+         "tendon_bias",
+         "tendon_length0",
+         "volume_side",
+         "ray_triangle",
+         "ray_vertex",
          "sensor_carries",
          "point_force",
          "step",
@@ -355,7 +307,11 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
             Read<Float> row_jacobian, Read<Float> row_mass, Read<Float> row_force,
             Read<Int> contact_count, Read<Int> contact_slot, Read<Int> slot_pair,
             Read<Vec<Int, 7>> pair_numbers, Read<Float> slot_dist, Read<Vec3> slot_pos,
-            Read<Mat3> slot_frame, Read<Six> contact_wrench, Read<Int> sensor_carries,
+            Read<Mat3> slot_frame, Read<Six> contact_wrench, Read<Int3> pair_order,
+            Read<Mat3> geom_xmat, Read<Float> apart_dist, Read<Vec3> apart_pos,
+            Read<Mat3> apart_frame, Read<Float> apart_sign, Property<Six> gear,
+            Read<Float> tendon_bias, Read<Float> tendon_length0, Read<Vec4> volume_side,
+            Read<Int3> ray_triangle, Read<Vec3> ray_vertex, Read<Int> sensor_carries,
             Read<Vec3> point_force, Param<Int> step, Param<Float> h, WriteSlice<Float> sensordata) {
             const Sources from{qpos,
                                qvel,
@@ -399,6 +355,18 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
                                slot_pos,
                                slot_frame,
                                contact_wrench,
+                               pair_order,
+                               geom_xmat,
+                               apart_dist,
+                               apart_pos,
+                               apart_frame,
+                               apart_sign,
+                               gear,
+                               tendon_bias,
+                               tendon_length0,
+                               volume_side,
+                               ray_triangle,
+                               ray_vertex,
                                sensor_carries,
                                point_force,
                                step,

@@ -3,10 +3,10 @@
 //
 // Simulated are jointpos, jointvel, ballquat, ballangvel, tendonpos, tendonvel, actuatorpos, actuatorvel,
 // actuatorfrc, jointactuatorfrc, tendonactuatorfrc, magnetometer, accelerometer, velocimeter, gyro, all
-// frame sensors on bodies, geoms and sites, subtreecom, subtreelinvel, subtreeangmom, touch, force, torque,
-// rangefinders of sites, limits of joints and tendons, insidesite, energies, the clock and one contact out of
-// several, or their sum. A cutoff limits
-// what a sensor says; noise is not added.
+// frame sensors on bodies, geoms, sites and cameras that are fixed, subtreecom, subtreelinvel,
+// subtreeangmom, touch, force, torque, rangefinders of sites, limits of joints and tendons, insidesite,
+// camprojection, distance, normal, fromto, contact, energies and the clock. A cutoff limits what a sensor
+// says; noise is not added. README.md says what of them is refused.
 #pragma once
 
 #include <array>
@@ -16,21 +16,47 @@
 
 #include "kernels/articulated/constraints/constraint_plan.hpp"
 #include "kernels/articulated/dynamics/dynamics.hpp"
+#include "kernels/articulated/sensors/distances.hpp"
+#include "kernels/articulated/sensors/triangles.hpp"
 
 namespace hindcast::articulated {
 
 // A frame that a sensor is about.
 struct SensedFrame {
-    robot::ObjectType type{};  // body (its inertial frame), xbody, geom, site
+    robot::ObjectType type{};  // body (its inertial frame), xbody, geom, site, camera
     int number = 0, body = 0;
+    std::array<double, 3> position{};  // in the body, of a camera
+    std::array<double, 4> orientation{};
 };
 
-// What a contact has to be of.
+// A camera that a site's picture is seen by: it looks along its third axis, backwards.
+struct SensedCamera {
+    // Where it is: as its frame; with its body's place, or with its centre of mass and what it carries, and
+    // does not turn; as its frame, but looking at a body's place, or at its centre of mass and what it carries.
+    enum Mode : std::uint8_t { fixed, track, track_com, target, target_com } mode = fixed;
+    SensedFrame frame;
+    int target_body = -1;
+    std::array<double, 3> offset{};           // of one that tracks, in the world
+    std::array<double, 9> axes{};             // of one that tracks, row by row
+    std::array<double, 2> focal{}, middle{};  // pixels
+};
+
+// What a contact has to be of; with a site, where it has to be.
 struct ContactSide {
-    robot::ObjectType type{};  // geom, body, xbody (with all that it carries); others: anything
+    robot::ObjectType
+        type{};  // geom, body, xbody (with all that it carries), site; others: anything
     int number = 0;
     std::vector<int> bodies;  // of a body
     bool any() const { return type != robot::ObjectType::geom && bodies.empty(); }
+};
+
+// What a ray may meet of a geom: its shape, or triangles, of a height field those on top and at the sides, and
+// the box below.
+struct SeenGeom {
+    SensedFrame frame;
+    robot::GeomType type{};
+    TriangleRange triangles;
+    std::array<double, 4> field{};  // half lengths along x and y, height, depth
 };
 
 struct Sensor {
@@ -44,11 +70,16 @@ struct Sensor {
     bool positive = false;         // never negative: the cutoff is only above
     robot::GeomType shape{};       // of the site that a touch sensor or insidesite is about
     std::array<double, 3> size{};
-    ContactSide sides[2];  // of a sensor of contacts
-    unsigned data = 0;     // what it says: MuJoCo's bits
+    int first_side = 0, end_side = 0;  // of a site that is a mesh: SensorPlan::sides
+    ContactSide
+        sides[2];      // of a sensor of contacts; the first one may be a site, which is its frame
+    int contacts = 1;  // how many it tells of
+    bool needs_forces = false;  // of contacts
+    unsigned data = 0;          // what it says: MuJoCo's bits
     enum Reduce : std::uint8_t { none, least_distance, most_force, net_force } reduce = none;
-    std::vector<SensedFrame> seen;  // geoms that a rangefinder may meet
-    std::vector<robot::GeomType> seen_types;
+    std::vector<SeenGeom> seen;  // that a rangefinder may meet
+    DistanceSlots near;          // of distance, normal and fromto
+    SensedCamera camera;
 };
 
 struct SensorPlan {
@@ -59,6 +90,11 @@ struct SensorPlan {
     bool needs_geoms = false;
     bool needs_rows = false;       // forces of constraints
     std::vector<int> load_bodies;  // bodies whose loads are sensed, each once
+    Distances distances;
+    Triangles triangles;
+    std::vector<double>
+        sides;  // of convex hulls, x 4: a normal outwards, and how far along it a side lies, m
+    std::vector<std::int64_t> pair_order;  // contact_sensors.hpp; empty if it does not count
 };
 
 using SensorPointer = std::shared_ptr<const SensorPlan>;

@@ -38,6 +38,20 @@ struct Sources {
     Read<Vec3> slot_pos;
     Read<Mat3> slot_frame;
     Read<Six> contact_wrench;
+    Read<Int3> pair_order;  // pair_order() in contact_sensors.hpp
+    Read<Mat3> geom_xmat;
+    // Of the slots of Distances.
+    Read<Float> apart_dist;
+    Read<Vec3> apart_pos;
+    Read<Mat3> apart_frame;
+    Read<Float> apart_sign;
+    // Of tendons in space.
+    Property<Six> gear;
+    Read<Float> tendon_bias, tendon_length0;
+    Read<Vec4> volume_side;  // SensorPlan::sides
+    // Of Triangles.
+    Read<Int3> ray_triangle;
+    Read<Vec3> ray_vertex;
     Read<Int>
         sensor_carries;      // of each of SensorPlan::load_bodies: 1 for the bodies that it carries
     Read<Vec3> point_force;  // of the scene's forces

@@ -290,8 +290,8 @@ TEST_CASE("export: what cannot be asked for is an error with a remedy") {
     };
     CHECK(formats("vtu,obj") == "no error");
     CHECK(formats("vtk") == "--export: there is no format 'vtk'; did you mean 'vtu'?");
-    CHECK(formats("usd") == "--export: there is no format 'usd'; formats are vtu, ply, obj");
-    CHECK(formats("vtu,") == "--export: there is no format ''; formats are vtu, ply, obj");
+    CHECK(formats("abc") == "--export: there is no format 'abc'; formats are vtu, ply, obj, usd");
+    CHECK(formats("vtu,") == "--export: there is no format ''; formats are vtu, ply, obj, usd");
     CHECK(formats("obj,obj") == "--export names obj twice; remove one");
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;

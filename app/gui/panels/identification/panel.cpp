@@ -159,7 +159,7 @@ private:
 
     void begin(Workspace& work, bool fit) {
         std::vector<std::string> validate;
-        const fs::path folder = work.editor().file().parent_path();
+        const fs::path folder = work.editor().place().parent_path();
         for (const std::string& text : validate_) {
             const auto equals = text.find('=');
             const std::string from = equals == std::string::npos ? "" : text.substr(0, equals + 1);
@@ -168,7 +168,7 @@ private:
         }
         task_.reset();
         task_ = std::make_unique<IdentificationTask>(
-            work.editor().document(), work.editor().file(), work.registry(),
+            work.editor().document(), work.editor().place(), work.registry(),
             session::IdentificationWanted{.fit = fit,
                                           .starts = static_cast<std::size_t>(starts_),
                                           .iterations = iterations_,

@@ -13,6 +13,8 @@
 #include "app/picture/scene_view.hpp"
 #include "app/python/src/guarded.hpp"
 #include "app/render/device/vulkan_context.hpp"
+#include "app/session/view/colour_look.hpp"
+#include "app/session/view/view_look.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 
@@ -27,7 +29,7 @@ struct PictureWish {
     int width = 0, height = 0;
     picture::CameraWish camera;
     std::optional<std::string> colour;  // none: as the scene says
-    std::string arrows;
+    std::optional<std::string> arrows;  // likewise
     bool floor = true, dark = true, edges = false;
 };
 
@@ -59,15 +61,26 @@ public:
             fault.remedy("a run of so many steps is made with load(steps=...)");
             throw fault;
         }
-        std::string colour = wish.colour.value_or("");
-        if (const document::Node* const own = document.find("/view/color_by"); own && !wish.colour)
-            colour = own->string();
+        session::ColourLook look = session::ColourLook::of(document);
+        const std::string colour = wish.colour.value_or(look.by);
+        // A range in the scene is of what the scene shows.
+        if (colour != look.by && look.range == session::ColourLook::Range::hand)
+            look.range = session::ColourLook::Range::run;
+        look.by = colour;
         check("colour_by", colour, snapshot->colours);
-        check("arrows", wish.arrows, snapshot->arrows);
-        director_->send(session::FrameContents{colour, wish.arrows, false});
+        const session::ViewLook looks = session::ViewLook::of(document);
+        const std::string arrows = wish.arrows.value_or(looks.arrows);
+        check("arrows", arrows, snapshot->arrows);
+        director_->send(session::FrameContents{colour, arrows, false});
         director_->show_step(wish.frame < 0 ? snapshot->steps : wish.frame, false);
         director_->wait([&](const session::Snapshot&) { return exchange_->serial() > 0; });
+        director_->wait([&](const session::Snapshot& s) {
+            return look.is_settled(s) ||
+                   (s.activity == session::Activity::idle && s.error != nullptr);
+        });
         render::View view;
+        look.apply(view, *director_->now());
+        looks.apply(view);
         view.width = wish.width;
         view.height = wish.height;
         view.floor = wish.floor;
@@ -139,7 +152,7 @@ void bind_pictures(nb::module_& m) {
         [](const Shared& scene, std::int64_t frame, int width, int height, const std::string& side,
            const Place& eye, const Place& target, const Place& up, double field_of_view,
            bool orthographic, double closer, bool heights, std::optional<std::string> colour,
-           const std::string& arrows, bool floor, bool dark, bool edges) {
+           std::optional<std::string> arrows, bool floor, bool dark, bool edges) {
             return render_scene(scene, {.frame = frame,
                                         .width = width,
                                         .height = height,
@@ -152,14 +165,14 @@ void bind_pictures(nb::module_& m) {
                                                    .closer = closer,
                                                    .heights = heights},
                                         .colour = std::move(colour),
-                                        .arrows = arrows,
+                                        .arrows = std::move(arrows),
                                         .floor = floor,
                                         .dark = dark,
                                         .edges = edges});
         },
         "scene"_a, "frame"_a, "width"_a, "height"_a, "side"_a, "eye"_a.none(), "target"_a.none(),
         "up"_a.none(), "field_of_view"_a, "orthographic"_a, "closer"_a, "heights"_a,
-        "colour_by"_a.none(), "arrows"_a, "floor"_a, "dark"_a, "edges"_a);
+        "colour_by"_a.none(), "arrows"_a.none(), "floor"_a, "dark"_a, "edges"_a);
 }
 
 }  // namespace hindcast::python

@@ -8,7 +8,7 @@
 // Two features meet where n is at right angles to all directions and separates most: where
 // n . (b(-n) - a(n)) is greatest. Two directions determine n. With one or none n is a root of the
 // derivative, which is known to full precision but without derivatives (convex_search.hpp); a step of
-// Newton's method from there has exact ones.
+// Newton's method from there has exact first ones, two steps have exact second ones, too.
 #pragma once
 
 #include "engine/robot/layout/model_enums.hpp"
@@ -18,6 +18,7 @@ namespace hindcast::articulated {
 
 // The same numbers without a derivative.
 Vec3 without_derivative(const Vec3& v);
+Shape without_derivative(const Shape& s);
 
 // A shape of a type that is known while tracing.
 struct ConvexShape {

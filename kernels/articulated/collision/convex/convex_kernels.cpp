@@ -38,7 +38,10 @@ KernelDef search(GeomType first, GeomType second, int slots) {
             const Int2 geoms = pair_geoms[pair];
             const auto shape = [&](GeomType type, const Int& g) {
                 return SearchedShape{
-                    {type, Shape(geom_xpos[g], geom_xmat[g], geom_size[g])}, g, &hulls, {}};
+                    {type, without_derivative(Shape(geom_xpos[g], geom_xmat[g], geom_size[g]))},
+                    g,
+                    &hulls,
+                    {}};
             };
             const SearchedShape one = shape(first, geoms.x()), two = shape(second, geoms.y());
             const Float reach = pair_reach[pair];
@@ -76,7 +79,8 @@ KernelDef convex_contacts(GeomType first, GeomType second, int slots) {
                 const Meeting meeting(one, Feature::from(slot_one[slot]), two,
                                       Feature::from(slot_two[slot]));
                 const Vec3 near = without_derivative(slot_normal[slot]);
-                Contact contact = meeting.contact(meeting.normal_from(near));
+                // One step for the first derivatives, another one for the second.
+                Contact contact = meeting.contact(meeting.normal_from(meeting.normal_from(near)));
                 contact.exists = squared_norm(near) > 0.0;
                 store(contact, slot, slot_dist, slot_pos, slot_frame);
             });

@@ -117,14 +117,17 @@ KernelDef field_search(GeomType second, int slots) {
             const Int2 geoms = pair_geoms[pair];
             const Int &g = geoms.x(), &h = geoms.y();
             const Int3 own = geom_field[g];
-            const Field field{Shape(geom_xpos[g], geom_xmat[g], Vec3()),
+            const Field field{without_derivative(Shape(geom_xpos[g], geom_xmat[g], Vec3())),
                               own.x(),
                               own.y(),
                               own.z(),
                               field_size[g],
                               field_height};
             const SearchedShape other{
-                {second, Shape(geom_xpos[h], geom_xmat[h], geom_size[h])}, h, &hulls, {}};
+                {second, without_derivative(Shape(geom_xpos[h], geom_xmat[h], geom_size[h]))},
+                h,
+                &hulls,
+                {}};
             const Float reach = pair_reach[pair];
             const Cells columns = cells_of(field, 0, range_of(other, field.shape, 0, reach)),
                         rows = cells_of(field, 1, range_of(other, field.shape, 1, reach));

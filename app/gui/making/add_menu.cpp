@@ -1,0 +1,214 @@
+#include "app/gui/making/add_menu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "app/session/document/scene_files.hpp"
+#include "app/session/shapes/arrange.hpp"
+#include "app/session/shapes/templates.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+using model::Section;
+namespace fs = std::filesystem;
+
+int dimension_of(const Workspace& work) {
+    const document::Node* const d = work.document().find("/dimension");
+    return d != nullptr && d->is_integer() && d->integer() == 2 ? 2 : 3;
+}
+
+// A number with its name to the left of it.
+bool row(const session::ShapeNumber& number, double& value) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(number.label.c_str());
+    ImGui::SameLine(px(150));
+    NumberField field{.value = value,
+                      .unit = number.unit,
+                      .low = number.low,
+                      .high = number.high,
+                      .tooltip = number.help,
+                      .logarithmic = !number.whole && number.low > 0};
+    field.whole = number.whole;
+    const bool changed = number_field(("##" + number.key).c_str(), field) != Edited::no;
+    value = field.value;
+    return changed;
+}
+
+// The two buttons at the end of a dialog; true: the first one.
+bool buttons(const char* label, const char* help, bool enabled) {
+    ImGui::Dummy({0, px(4)});
+    const bool done = text_button(icon::add, label, help, enabled, enabled);
+    ImGui::SameLine(0, px(8));
+    const bool cancelled =
+        text_button(nullptr, "Cancel", "Changes nothing") ||
+        (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && !ImGui::GetIO().WantTextInput);
+    if (done || cancelled) ImGui::CloseCurrentPopup();
+    return done;
+}
+
+}  // namespace
+
+const char* title_of(Section section) {
+    switch (section) {
+        case Section::bodies: return "Bodies";
+        case Section::forces: return "Forces";
+        case Section::colliders: return "Colliders";
+        case Section::controllers: return "Controllers";
+        case Section::objective: return "Objective";
+    }
+    return "";
+}
+
+void add_items(Workspace& work, Section section) {
+    std::vector<std::string> shaped;
+    for (const session::Shape& shape : session::shapes(work.registry(), dimension_of(work))) {
+        if (shape.section != section) continue;
+        shaped.push_back(shape.type);
+        if (ImGui::MenuItem(fmt::format("{}###shape {}", shape.label, shape.id).c_str()))
+            work.show_shape = shape.id;
+        tip(shape.help);
+    }
+    bool first = !shaped.empty();
+    for (const model::ModuleType& type : work.registry().all()) {
+        if (type.section != section || std::ranges::find(shaped, type.type) != shaped.end())
+            continue;
+        if (std::exchange(first, false)) ImGui::Separator();
+        if (ImGui::MenuItem(fmt::format("{}###{}", type.title, type.type).c_str()))
+            work.add(section, type.type);
+        tip(type.documentation);
+    }
+}
+
+void add_items_of_all(Context& context) {
+    for (const Section section : model::all_sections) {
+        if (!ImGui::BeginMenu(
+                fmt::format("Add to {}###add {}", title_of(section), model::name_of(section))
+                    .c_str()))
+            continue;
+        add_items(context.work, section);
+        ImGui::EndMenu();
+    }
+}
+
+void object_items(Context& context) {
+    for (const char* id : {"all_points", "duplicate", "array", "mirror_x", "mirror_y", "mirror_z",
+                           "size", "snap", "delete"}) {
+        const Action& action = context.actions[id];
+        const bool enabled = !action.enabled || action.enabled(context.work);
+        if (ImGui::MenuItem(action.name.c_str(), Actions::key_name(action.key).c_str(), false,
+                            enabled))
+            action.run(context.work);
+        tip(action.help);
+    }
+}
+
+void template_items(Workspace& work) {
+    for (const session::SceneTemplate& one : session::scene_templates(work.registry())) {
+        if (ImGui::MenuItem(fmt::format("{}###template {}", one.label, one.id).c_str()))
+            work.make_from(one.id);
+        tip(one.help);
+    }
+}
+
+void MakingDialogs::draw(Workspace& work) {
+    shape(work);
+    array(work);
+    size(work);
+}
+
+void MakingDialogs::shape(Workspace& work) {
+    if (const std::string asked = std::exchange(work.show_shape, ""); !asked.empty()) {
+        try {
+            shape_ = session::shape_of(work.registry(), dimension_of(work), asked);
+            numbers_ = shape_.values();
+            file_ = std::exchange(brought_, {});
+            files_ = shape_.needs_file()
+                         ? session::files_below(work.editor().place().parent_path(), shape_.endings)
+                         : std::vector<std::string>();
+            if (file_.empty() && files_.size() == 1) file_ = files_.front();
+            ImGui::OpenPopup("###shape");
+        } catch (const Error& error) {
+            work.fail(error);
+        }
+    }
+    if (!begin_modal((shape_.label + "###shape").c_str(), px(380))) return;
+    wrapped_text(shape_.help, style().palette().quiet);
+    ImGui::Spacing();
+    if (shape_.needs_file()) {
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted("File");
+        ImGui::SameLine(px(150));
+        if (files_.empty()) {
+            quiet_text("there is none beside the scene");
+        } else {
+            ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - px(100));
+            choice("##file", files_, file_, "Files beside the scene that can be read");
+        }
+        ImGui::SameLine(0, px(8));
+        if (text_button(icon::open, "Browse...",
+                        "A file of another folder is copied beside the scene")) {
+            work.wants_file = FileWish{shape_.label, shape_.endings,
+                                       [this, &work, id = shape_.id](const fs::path& file) {
+                                           const auto name = work.bring(file);
+                                           if (!name) return;
+                                           brought_ = *name;
+                                           work.show_shape = id;
+                                       },
+                                       [&work, id = shape_.id] { work.show_shape = id; }};
+            ImGui::CloseCurrentPopup();
+        }
+    }
+    for (std::size_t k = 0; k < shape_.numbers.size(); ++k) row(shape_.numbers[k], numbers_[k]);
+    const session::ShapeCount count = session::count_of(shape_, numbers_);
+    const std::string text = session::count_text(count);
+    if (!text.empty()) {
+        ImGui::Spacing();
+        ImGui::TextColored(style().palette().accent, "%s", text.c_str());
+        tip("As many as these numbers make");
+    }
+    const bool ready = !shape_.needs_file() || !file_.empty();
+    if (buttons("Add", "Puts it where the view looks, on the ground or on what is there", ready)) {
+        const fs::path folder = fs::current_path() / work.editor().place().parent_path();
+        work.add_shape({shape_, numbers_, file_.empty() ? fs::path() : folder / file_, {}});
+    }
+    ImGui::EndPopup();
+}
+
+void MakingDialogs::array(Workspace& work) {
+    if (std::exchange(work.show_array, false)) ImGui::OpenPopup("###array");
+    if (!begin_modal("Copies in a row###array", px(340))) return;
+    const std::string pointer = work.selection().pointer, name = work.name_at(pointer);
+    double count = count_;
+    row({"count", "How many in all", "", "", 3, 1, 100, true}, count);
+    count_ = static_cast<int>(count);
+    const char* const axes[] = {"x", "y", "z"};
+    for (int k = 0; k < dimension_of(work); ++k)
+        row({axes[k], fmt::format("Each further along {}", axes[k]), "m", "", 0, -1e3, 1e3, false},
+            offset_[static_cast<std::size_t>(k)]);
+    if (buttons("Add", "Adds the copies; forces of this body alone are repeated with it",
+                !name.empty() && count_ > 1))
+        work.change(fmt::format("{} copies of {}", count_ - 1, name),
+                    [&](const document::Document& d) {
+                        return session::arrayed(d, work.registry(), pointer, count_, offset_);
+                    });
+    ImGui::EndPopup();
+}
+
+void MakingDialogs::size(Workspace& work) {
+    if (std::exchange(work.show_size, false)) ImGui::OpenPopup("###size");
+    if (!begin_modal("Size###size", px(320))) return;
+    const std::string pointer = work.selection().pointer, name = work.name_at(pointer);
+    row({"factor", "Times as large", "", "About its middle", 2, 1e-3, 1e3, false}, factor_);
+    if (buttons("Scale", "Makes it larger or smaller", !name.empty()))
+        work.change("Size of " + name, [&](const document::Document& d) {
+            return session::scaled(d, work.registry(), pointer, factor_);
+        });
+    ImGui::EndPopup();
+}
+
+}  // namespace hindcast::gui

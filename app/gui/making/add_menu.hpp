@@ -1,0 +1,39 @@
+// What can be added, in words: shapes first, then the types of modules that no shape is of. Used by
+// the tree's "Add", the picture's menu and the palette.
+#pragma once
+
+#include "app/gui/panels/panel.hpp"
+
+namespace hindcast::gui {
+
+// The items of one section, within a menu that is open.
+void add_items(Workspace& work, model::Section section);
+// A menu for each section.
+void add_items_of_all(Context& context);
+// What can be done with the selected object: copies, mirror, size, grid.
+void object_items(Context& context);
+// A new scene of each template.
+void template_items(Workspace& work);
+const char* title_of(model::Section section);
+
+// The dialog of a shape's numbers, with how many points and elements that makes; and those of
+// copies and of size. Drawn once a frame.
+class MakingDialogs {
+public:
+    void draw(Workspace& work);
+
+private:
+    void shape(Workspace& work);
+    void array(Workspace& work);
+    void size(Workspace& work);
+
+    session::Shape shape_;
+    std::vector<double> numbers_;
+    std::vector<std::string> files_;  // beside the scene, of the shape's endings
+    std::string file_, brought_;      // chosen; from elsewhere, for the dialog that opens next
+    int count_ = 3;
+    std::array<double, 3> offset_{1, 0, 0};
+    double factor_ = 2;
+};
+
+}  // namespace hindcast::gui

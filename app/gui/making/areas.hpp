@@ -1,0 +1,37 @@
+// Which points or elements a box or a lasso on the picture holds. Pure functions of the stage and
+// of where its points are, so that they can be tested without a window.
+#pragma once
+
+#include <array>
+#include <set>
+#include <span>
+#include <string>
+
+#include "app/exchange/stage.hpp"
+#include "app/session/shapes/parts.hpp"
+
+namespace hindcast::gui {
+
+using Pixel = std::array<double, 2>;  // from the picture's upper left corner
+
+// By the even-odd rule; fewer than three corners hold nothing.
+bool contains(std::span<const Pixel> polygon, const Pixel& pixel);
+
+// What is seen by the camera in a picture of this size within the polygon, what is behind other
+// things included. Points of bodies; or elements by their middles: triangles of surfaces, lines.
+// `points`: where all points of the scene are (m). Without objects of the hidden names.
+session::Parts parts_within(const render::Stage& stage, std::span<const render::Vec3> points,
+                            const std::set<std::string>& hidden, const render::Camera& camera,
+                            int width, int height, std::span<const Pixel> polygon,
+                            session::Parts::Kind kind);
+
+// The points of the scene that an element of the object consists of; empty: there is no such.
+std::vector<std::int64_t> points_of_element(const render::Stage& stage, const std::string& name,
+                                            std::int64_t element);
+
+// The part that was picked: the point of the element nearest to the place, or the element itself.
+// None (an empty set) where nothing was.
+session::Parts picked_part(const render::Stage& stage, std::span<const render::Vec3> points,
+                           const render::Pick& pick, session::Parts::Kind kind);
+
+}  // namespace hindcast::gui

@@ -1,0 +1,41 @@
+// Kept runs (session/runs/kept_runs.hpp) in the plots: their list with what can be done, and their
+// curves beside those of the present one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/gui/draw/figure.hpp"
+#include "app/gui/work/workspace.hpp"
+
+namespace hindcast::gui {
+
+enum class RunCurve : std::uint8_t { loss, gradient, parameters };
+
+// Of the runs that are shown, at most so many of each group of starts and with fewer points, from
+// iteration `begin` on. `wanted`: which parameters, by their names.
+std::vector<Curve> curves_of_runs(const session::KeptRuns& runs, RunCurve kind, double begin,
+                                  const std::function<bool(const std::string&)>& wanted);
+
+class RunList {
+public:
+    // The button that opens the list, and the list.
+    void draw(Workspace& work);
+    static float button_width(const Workspace& work);
+
+private:
+    static std::string label(const Workspace& work);
+    void row(Workspace& work, const session::KeptRun& run);
+    void name_of(Workspace& work, const session::KeptRun& run);
+    void group(Workspace& work, std::size_t first, std::size_t end);
+
+    std::uint64_t renamed_ = 0;  // the run whose name is typed; 0: none
+    std::string new_name_;
+    bool takes_focus_ = false;
+    int rows_ = 0;                 // of the list, in the frame before
+    std::function<void()> later_;  // what changes the list, once it is drawn
+};
+
+}  // namespace hindcast::gui

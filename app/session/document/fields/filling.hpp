@@ -1,0 +1,46 @@
+// Values for a form: whether one fits, a first one, and one made of another that is to be written
+// in another way (a number as a list, a list as a formula), which keeps what can be kept.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/session/document/fields/form.hpp"
+
+namespace hindcast::session {
+
+// What is known around a value that is made.
+struct Surroundings {
+    int dimension = 3;                  // of the scene
+    std::vector<std::string> bodies;    // their names
+    std::vector<std::string> elements;  // names of what the value has numbers of; may be empty
+    // The numbers that the value stands for now, in rows of `components`; may be empty.
+    std::span<const double> numbers = {};
+    int components = 1;
+    std::size_t rows = 0;  // elements, also where the numbers are one row for all of them
+};
+
+// Whether the value has this form: its kind, and that of all that it consists of. Bounds of numbers
+// are the loader's business.
+bool fits(const Form& form, const document::Node& value);
+
+// Of the alternatives that one which the value has, or else resembles; none for null.
+std::optional<std::size_t> alternative_of(const Form& form, const document::Node& value);
+// What a combo calls an alternative: "one number", "formula", "those in a box".
+std::string title_of(const Form& alternative);
+
+// A value of the form: its default, or the simplest one.
+document::Node blank(const Form& form, const Surroundings& around);
+// A value of the form that keeps of the old one what the form has a place for.
+document::Node converted(const Form& form, const document::Node& old, const Surroundings& around);
+
+// How many elements a value makes by its "counts" or "cells": "24 in all", "35 points, 24 cells";
+// "" for anything else.
+std::string count_text(const Form& form, const document::Node& value);
+
+// Writes a value below `root`, by a pointer; objects on the way that are missing are made.
+void set_below(document::Node& root, const std::string& pointer, document::Node value);
+
+}  // namespace hindcast::session

@@ -1,0 +1,65 @@
+// The range of the numbers that colours show, over all frames of a run: what makes colours
+// comparable from one moment to another. It is measured frame by frame as the run grows, on the
+// device that has the frames, through the same launches that write what is drawn; nothing is
+// measured twice, and nothing at all once the range is complete.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/frames/frame_writer.hpp"
+#include "app/session/snapshot.hpp"
+#include "engine/base/error.hpp"
+
+namespace hindcast::session {
+
+// Frames to be measured, with owners of everything they refer to.
+struct ColourJob {
+    FrameJob job;  // without exchange; its input says what is shown
+    struct Moment {
+        FramePointer frame, adjoint;  // the latter may be null
+    };
+    std::vector<Moment> moments;
+
+    struct Found {
+        std::size_t measured = 0;                    // of the moments, from the first
+        std::optional<std::array<double, 2>> range;  // none: nothing of them has a colour
+        std::optional<Error> failure;  // then all count as measured, and are not tried again
+    };
+    // Until a time, but at least one moment. Only for the thread of the writer.
+    Found measure(FrameWriter& writer, std::chrono::steady_clock::time_point until);
+};
+
+// How far a run is measured. Used under the session's lock.
+class ColourRangeOfRun {
+public:
+    static constexpr std::size_t most_moments = 64;  // of one job
+
+    // What is to be measured next for these colours; none: nothing now. The job's answer goes to
+    // take(), before the next one is asked for.
+    std::optional<ColourJob> next(const TrajectoryPointer& trajectory,
+                                  const FrameContents& contents);
+    void take(const ColourJob& job, const ColourJob::Found& found);
+    // Of that run, as far as it is known. While it is not complete, what was known before of the
+    // same scene is part of it, so that colours do not flicker as one run follows another.
+    std::optional<ColourRange> range(const TrajectoryPointer& trajectory,
+                                     const FrameContents& contents) const;
+
+private:
+    bool is_of(const TrajectoryPointer& trajectory, const FrameContents& contents) const;
+
+    std::weak_ptr<Trajectory> trajectory_;
+    std::weak_ptr<const SceneInfo> scene_;
+    SharedValues gradient_;
+    std::string colour_;
+    std::int64_t measured_to_ = -1;  // step
+    bool complete_ = false;
+    std::optional<std::array<double, 2>> found_, before_;
+};
+
+}  // namespace hindcast::session

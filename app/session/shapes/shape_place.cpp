@@ -1,0 +1,130 @@
+#include "app/session/shapes/shape_place.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/document/read.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+using document::Document;
+using document::Node;
+
+constexpr double least_gap = 0.02;  // m between things that are put beside each other
+
+// Null: it is no list of numbers for this dimension.
+std::optional<Place> place_at(const Node* node, int dimension) {
+    if (node == nullptr || !node->is_array() || node->size() != static_cast<std::size_t>(dimension))
+        return std::nullopt;
+    Place place{};
+    for (std::size_t k = 0; k < node->size(); ++k) {
+        if (!document::is_number(node->item(k))) return std::nullopt;
+        place[k] = document::number_of(node->item(k));
+    }
+    return place;
+}
+
+double number_at(const Node& object, const char* key, double otherwise) {
+    const Node* const node = object.find(key);
+    return node != nullptr && document::is_number(*node) ? document::number_of(*node) : otherwise;
+}
+
+Room::Box around(const Place& centre, const Place& half) {
+    Room::Box box;
+    for (std::size_t k = 0; k < 3; ++k) {
+        box.low[k] = centre[k] - half[k];
+        box.high[k] = centre[k] + half[k];
+    }
+    return box;
+}
+
+// Spheres, capsules and cylinders, boxes. A box that is turned takes what it can turn into.
+std::optional<Room::Box> box_of(const Node& obstacle, int dimension) {
+    const double radius = number_at(obstacle, "radius", 0);
+    const Place all{radius, radius, radius};
+    const auto centre = place_at(obstacle.find("center"), dimension);
+    if (const auto half = place_at(obstacle.find("half_extents"), dimension); centre && half) {
+        if (obstacle.find("orientation") == nullptr) return around(*centre, *half);
+        const double r = std::hypot((*half)[0], (*half)[1], (*half)[2]);
+        return around(*centre, {r, r, r});
+    }
+    if (centre && radius > 0) return around(*centre, all);
+    const auto start = place_at(obstacle.find("start"), dimension),
+               end = place_at(obstacle.find("end"), dimension);
+    if (!start || !end) return std::nullopt;
+    Room::Box box = around(*start, all);
+    const Room::Box other = around(*end, all);
+    for (std::size_t k = 0; k < 3; ++k) {
+        box.low[k] = std::min(box.low[k], other.low[k]);
+        box.high[k] = std::max(box.high[k], other.high[k]);
+    }
+    return box;
+}
+
+}  // namespace
+
+Room room_of(const Document& document, const Simulation* simulation) {
+    Room room;
+    if (const Node* const d = document.root().find("dimension"); d != nullptr && d->is_integer())
+        room.dimension = static_cast<int>(d->integer());
+    const Node* const up = document.root().find("up");
+    if (room.dimension == 2 || (up != nullptr && up->is_string() && up->string() == "y"))
+        room.up = 1;
+    const Node* const obstacles = document.root().find("colliders");
+    for (std::size_t k = 0; obstacles != nullptr && k < obstacles->size(); ++k) {
+        const Node& obstacle = obstacles->item(k);
+        if (const auto box = box_of(obstacle, room.dimension)) room.taken.push_back(*box);
+        const auto normal = place_at(obstacle.find("normal"), room.dimension);
+        if (!normal) continue;
+        const double length = std::hypot((*normal)[0], (*normal)[1], (*normal)[2]);
+        if (!(length > 0) || (*normal)[room.up] < 0.999 * length) continue;
+        const double height = number_at(obstacle, "offset", 0);
+        room.ground = std::max(room.ground.value_or(height), height);
+    }
+    if (simulation == nullptr) return room;
+    const std::vector<double>& x = simulation->model().initial_points();
+    const auto d = static_cast<std::size_t>(room.dimension);
+    for (const auto& [name, range] : simulation->model().bodies_with_points()) {
+        if (range.count < 1) continue;
+        Room::Box box;
+        for (std::size_t k = 0; k < d; ++k) {
+            box.low[k] = HUGE_VAL;
+            box.high[k] = -HUGE_VAL;
+            for (auto p = static_cast<std::size_t>(range.first);
+                 p < static_cast<std::size_t>(range.first + range.count); ++p) {
+                box.low[k] = std::min(box.low[k], x.at(p * d + k));
+                box.high[k] = std::max(box.high[k], x.at(p * d + k));
+            }
+        }
+        room.taken.push_back(box);
+    }
+    return room;
+}
+
+Place place_for(const Room& room, const Place& size, const Place& look_at, double above,
+                Aside aside) {
+    const auto d = static_cast<std::size_t>(room.dimension);
+    Place low{};
+    for (std::size_t k = 0; k < d; ++k) low[k] = look_at[k] - size[k] / 2;
+    if (room.ground) low[room.up] = *room.ground + above;
+    const double gap = std::max(above, least_gap);
+    const std::size_t axis = aside == Aside::above ? room.up : 0;
+    // Each pass leaves one box behind for good: low[axis] only grows.
+    for (std::size_t pass = 0; pass <= room.taken.size(); ++pass) {
+        const auto meets = [&](const Room::Box& box) {
+            for (std::size_t k = 0; k < d; ++k)
+                if (low[k] + size[k] <= box.low[k] - least_gap / 2 ||
+                    low[k] >= box.high[k] + least_gap / 2)
+                    return false;
+            return true;
+        };
+        const auto hit = std::ranges::find_if(room.taken, meets);
+        if (hit == room.taken.end()) break;
+        low[axis] = hit->high[axis] + gap;
+    }
+    return low;
+}
+
+}  // namespace hindcast::session

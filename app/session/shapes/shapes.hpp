@@ -1,0 +1,81 @@
+// What can be added to a scene in words: a cloth, a chain, a ball to fall on. A shape becomes
+// objects of the document that load at once, at the place that is looked at.
+//
+//     const std::vector<Shape> offered = shapes(registry, scene_dimension);
+//     ShapeWish wish{offered[k], offered[k].values(), {}, camera.target};
+//     count_of(wish.shape, wish.numbers).points;                  // before it is made
+//     Document with = with_shape(document, file, registry, wish, "cloth");
+//
+// The list follows the registry: a shape whose modules are missing is not offered. The table is in
+// shapes_table.cpp, where things are put in shape_place.hpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/document/document.hpp"
+#include "engine/model/registry.hpp"
+
+namespace hindcast::session {
+
+// A number that is chosen before the shape is made.
+struct ShapeNumber {
+    std::string key;          // "cells_x"
+    std::string label, unit;  // "Cells along x", "m"
+    std::string help;
+    double value = 0, low = 0, high = 0;  // the proposal and the bounds, in the unit
+    bool whole = false;
+};
+
+struct Shape {
+    std::string id;           // "cloth"
+    std::string label, help;  // "Cloth"
+    model::Section section = model::Section::bodies;
+    std::string type;  // of its main object in that section
+    std::vector<ShapeNumber> numbers;
+    std::vector<std::string> endings = {};  // of the file that it is read from, ".obj"; empty: none
+
+    int dimension = 3;  // of the scene that it is for
+
+    bool needs_file() const { return !endings.empty(); }
+    std::vector<double> values() const;  // the proposals
+};
+
+// Those that a scene of two or three dimensions can have with these modules, bodies first.
+std::vector<Shape> shapes(const Registry& registry, int dimension);
+// Throws Error if there is none of this id.
+Shape shape_of(const Registry& registry, int dimension, const std::string& id);
+
+// How large it will be; numbers as in Shape::numbers. What is read from a file is not counted: -1.
+struct ShapeCount {
+    std::int64_t points = 0, elements = 0;
+    std::string what = {};  // the elements: "triangles"; "" if there are none
+};
+ShapeCount count_of(const Shape& shape, std::span<const double> numbers);
+// "289 points, 512 triangles"; "" for what has neither.
+std::string count_text(const ShapeCount& count);
+
+struct ShapeWish {
+    Shape shape;
+    std::vector<double> numbers;         // as in shape.numbers
+    std::filesystem::path file = {};     // where the shape needs one
+    std::array<double, 3> look_at = {};  // m: what the view looks at
+};
+
+// The scene with the shape, whose main object has this new name. It stands on the ground (the
+// highest plane that faces up) or, without one, around `look_at`, and in no other thing: bodies go
+// above what is there, obstacles beside it. Elastic bodies and obstacles with a barrier make the
+// steps implicit where everything else in the scene can be so, and give explicit steps as many
+// substeps as they need. Throws Error with what prevents it; throws before the next try once
+// `cancelled` is set.
+document::Document with_shape(const document::Document& document, const std::filesystem::path& file,
+                              const Registry& registry, const ShapeWish& wish,
+                              const std::string& name,
+                              const std::atomic<bool>* cancelled = nullptr);
+
+}  // namespace hindcast::session

@@ -1,0 +1,65 @@
+// What the JSON schema of scenes (engine/sim/scene/schema.hpp) says about a place of a text: which
+// keys and values may stand there and what they mean. References, alternatives and the cases of
+// "type" are followed by what is written around the place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/session/text/text_tree.hpp"
+#include "engine/document/document.hpp"
+
+namespace hindcast::session {
+
+// A key, as a line of help says it.
+struct KeyHelp {
+    std::string key;
+    std::string facts;          // "number, N/m, >= 0, required"
+    std::string documentation;  // of the field's row
+    bool required = false;
+    bool written = false;
+};
+
+class SchemaGuide {
+public:
+    explicit SchemaGuide(document::Document schema);
+
+    using Nodes = std::vector<const document::Node*>;
+    // The schemas that the value of the entry may follow, references and alternatives resolved: none
+    // if the schema does not know the place. Those that what is written contradicts are left out.
+    Nodes at(const TextTree& tree, int entry) const;
+    // Of a new item of the array, or a new member of this key.
+    Nodes at_new(const TextTree& tree, int container, const std::string& key = {}) const;
+
+    // The keys of this object, required ones first, in the schema's order.
+    std::vector<KeyHelp> keys(const TextTree& tree, int object) const;
+    // What is known of one member; an empty `key` if nothing is.
+    KeyHelp help(const TextTree& tree, int entry) const;
+
+    // The values that can be listed, as JSON: words of choices, constants, true and false, the
+    // default.
+    static std::vector<std::string> values(const Nodes& schemas);
+    // A value to begin with, as JSON: the default, else the least that fits.
+    std::string sample(const Nodes& schemas, const TextTree& tree) const;
+    std::string sample_of_key(const TextTree& tree, int object, const std::string& key) const;
+    // Whether one of the schemas is, or refers to, this definition.
+    bool refers_to(const TextTree& tree, int entry, const std::string& definition) const;
+    // The description of the entry's key, else of the nearest key around it that has one.
+    std::string description(const TextTree& tree, int entry) const;
+    // The same of a new member or item.
+    std::string description_of_new(const TextTree& tree, int container,
+                                   const std::string& key) const;
+
+private:
+    Nodes rows(const TextTree& tree, int container, const std::string& key) const;
+    void expand(const document::Node& schema, const TextTree& tree, int entry, Nodes& into,
+                int depth = 0) const;
+    bool matches(const document::Node& condition, const TextTree& tree, int entry) const;
+    const document::Node* resolved(const document::Node& schema) const;
+    std::string sample_of(const document::Node& schema, const TextTree& tree, int depth) const;
+    KeyHelp help_of(const Nodes& rows, const TextTree& tree, const std::string& key) const;
+
+    document::Document schema_;
+};
+
+}  // namespace hindcast::session

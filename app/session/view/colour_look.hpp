@@ -1,0 +1,56 @@
+// How the numbers of a scene become colours: what the scene's "view" says, what the user chooses, and
+// what the renderer gets of it. The window, `hindcast render` and Python share it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "app/exchange/stage.hpp"
+#include "app/session/snapshot.hpp"
+#include "engine/document/document.hpp"
+
+namespace hindcast::session {
+
+struct ColourLook {
+    enum class Range : std::uint8_t {
+        run,    // of all frames of the run that is shown
+        frame,  // of each frame
+        hand    // two numbers
+    };
+    std::string by;  // FrameContents::colour
+    Range range = Range::run;
+    std::array<double, 2> ends{0, 1};      // by hand, in the field's unit
+    std::string ends_are = "set by hand";  // what words() says of them
+    bool logarithmic = false;
+    std::optional<render::ColourMap> map;  // none: by the signs of the numbers
+
+    // Numbers count only where they are the range.
+    bool operator==(const ColourLook& other) const {
+        return by == other.by && range == other.range && logarithmic == other.logarithmic &&
+               map == other.map && (range != Range::hand || ends == other.ends);
+    }
+
+    // From "color_by", "color_range", "color_scale" and "color_map" of the scene's view, else the
+    // default. Throws Error where Scene does.
+    static ColourLook of(const document::Document& document);
+    // The scene's view, with those keys as they are here and all else as it is.
+    document::Node in_view_of(const document::Document& document) const;
+
+    // The map that is used: without a choice, coolwarm for derivatives that have a sign and where
+    // the run has numbers on both sides of 0, else viridis.
+    render::ColourMap map_for(const Snapshot& now) const;
+    // Sets map, range and scale of the view. Where the range of the run is not known yet, that of
+    // the frame is taken.
+    void apply(render::View& view, const Snapshot& now) const;
+    // Whether the whole run, or what there will ever be of it, is measured.
+    bool is_settled(const Snapshot& now) const;
+    // What the range is: "of the whole run", "of the run so far", "of this moment", "set by hand".
+    std::string words(const Snapshot& now) const;
+};
+
+// Names as scenes write them ("purple_orange").
+const char* name_of(render::ColourMap map);
+std::optional<render::ColourMap> colour_map_named(const std::string& name);
+
+}  // namespace hindcast::session

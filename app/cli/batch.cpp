@@ -174,12 +174,7 @@ private:
                 document::Node::object({{"path", axis.path}, {"values", std::move(values)}}));
         }
         summary.set("axes", std::move(list));
-        if (!options_.scene.set.empty() || !options_.scene.checkpoint.empty()) {
-            document::Node changes = document::Node::array();
-            for (const std::string& change : options_.scene.set) changes.push_back(change);
-            summary.set("set", std::move(changes));
-            summary.set("checkpoint", options_.scene.checkpoint);
-        }
+        options_.scene.note_changes(summary);
         summary.set("variants", static_cast<std::int64_t>(sweep_.size()));
         summary.set("variants_done", static_cast<std::int64_t>(done_));
         summary.set("not_finite", static_cast<std::int64_t>(not_finite_));

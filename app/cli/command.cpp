@@ -31,24 +31,6 @@ constexpr const char* scene_group = "What runs";
 constexpr const char* machine_group = "Machine";
 constexpr const char* result_group = "Results";
 
-// "path=value"; the value is JSON, or a bare word or fraction, for which no quotes are needed.
-void apply(Scene& scene, const std::string& assignment, const SimulationOptions& options) {
-    const std::size_t sign = Path::end(assignment);
-    const std::string path = assignment.substr(0, sign);
-    std::string value = assignment.substr(sign + 1);
-    const bool word = !value.empty() && std::ranges::all_of(value, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '.' || c == '-';
-    });
-    if (word) {
-        try {
-            document::Document::parse(value);
-        } catch (const Error&) {
-            value = document::json_quoted(value);
-        }
-    }
-    set_value(scene, registry(), options, path, value);
-}
-
 std::string check_assignment(const std::string& text) {
     const std::size_t sign = Path::end(text);
     if (sign == std::string::npos || sign == 0) return "'" + text + "' is not path=value";
@@ -269,9 +251,19 @@ Scene SceneOptions::load() const {
     options.seed = seed;
     options.allowed_paths.assign(allow_path.begin(), allow_path.end());
     if (!checkpoint.empty()) use_checkpoint(loaded, registry(), options, checkpoint);
-    for (const std::string& assignment : set) apply(loaded, assignment, options);
+    for (const std::string& assignment : set)
+        set_assignment(loaded, registry(), options, assignment);
     check_optimizer(loaded.document().root());
     return loaded;
+}
+
+void SceneOptions::note_changes(document::Node& summary) const {
+    document::Node changes = document::Node::array();
+    for (const std::string& change : set) changes.push_back(change);
+    if (steps >= 0) changes.push_back(fmt::format("time.steps={}", steps));
+    if (changes.size() == 0 && checkpoint.empty()) return;
+    summary.set("set", std::move(changes));
+    summary.set("checkpoint", checkpoint);
 }
 
 SimulationOptions SceneOptions::simulation_options(bool several_devices) const {

@@ -82,6 +82,9 @@ struct SceneOptions {
     bool limits_gradients() const { return !memory.empty() || !spill.empty(); }
     // With the values of --checkpoint and the changes of --set. Throws Error.
     Scene load() const;
+    // "checkpoint" and "set" of a summary: what the results were made with; --steps as one of the
+    // latter. Nothing where nothing was changed.
+    void note_changes(document::Node& summary) const;
     SimulationOptions simulation_options(bool several_devices = false) const;
 };
 

@@ -336,6 +336,7 @@ private:
     void save(const Optimization::Outcome& outcome) {
         save_to_resume();
         document::Node summary = summary_of("optimize", simulation_);
+        options_.scene.note_changes(summary);
         save_best(outcome.best.parameters);
 
         // The states are those of the best parameters. After Ctrl-C there is no time for them.

@@ -34,10 +34,10 @@ struct Options {
     std::int64_t step = -1, iteration = -1;
     int samples = 4;
     std::string view = "default", eye, target, up, range, map, theme = "dark";
-    double field_of_view = 40, closer = 1, turn = 0, height_scale = 1, arrow_scale = 0;
+    double field_of_view = 40, closer = 1, turn = 0, arrow_scale = 0;
     std::string colour;
     bool orthographic = false, symmetric = false, log_colours = false, linear_colours = false,
-         heights = false, smooth = false, edges = false;
+         smooth = false, edges = false;
     bool no_floor = false, no_shadows = false, no_occlusion = false, no_measured = false,
          arrow_log = false;
     bool quiet = false;
@@ -110,8 +110,6 @@ render::View make_view(const Options& options, const session::ViewLook& looks,
         view.hidden.push_back(options.no_measured && drawable.measured);
     view.shadows = !options.no_shadows;
     view.ambient_occlusion = !options.no_occlusion;
-    view.heights = options.heights;
-    view.height_scale = options.height_scale;
     view.smooth_fields = options.smooth;
     view.edges = options.edges;
     view.arrow_log = options.arrow_log;
@@ -121,7 +119,7 @@ render::View make_view(const Options& options, const session::ViewLook& looks,
                              .field_of_view = options.field_of_view,
                              .orthographic = options.orthographic,
                              .closer = options.closer,
-                             .heights = options.heights};
+                             .heights = view.heights};
     if (!options.eye.empty()) wish.eye = parse_numbers<3>(options.eye, "place");
     if (!options.target.empty()) wish.target = parse_numbers<3>(options.target, "place");
     if (!options.up.empty()) wish.up = parse_numbers<3>(options.up, "direction");
@@ -445,8 +443,6 @@ void add_colour_options(CLI::App& app, Options& o) {
                    "m per unit (default: by the logarithm, the longest an eighth of the scene)")
         ->check(CLI::PositiveNumber)
         ->group(group);
-    app.add_flag("--heights", o.heights, "Fields as surfaces instead of images")->group(group);
-    app.add_option("--height-scale", o.height_scale, "m per unit of a field")->group(group);
     app.add_flag("--smooth", o.smooth, "Fields are interpolated between their nodes")->group(group);
 }
 

@@ -92,6 +92,18 @@ void LookOptions::add_to(CLI::App& app) {
     app.add_flag("--no-slice", no_slice, "Without a slice, whatever the scene says")
         ->excludes(cut)
         ->group(view);
+    auto* const flat =
+        app.add_flag("--no-heights", no_heights, "Fields as images, whatever the scene says")
+            ->group(view);
+    app.add_flag("--heights", heights,
+                 "Fields as surfaces instead of images (default: view.heights of the scene)")
+        ->excludes(flat)
+        ->group(view);
+    app.add_option("--height-scale", height_scale,
+                   "Of fields as surfaces, m per unit of the field (default: that of the scene's "
+                   "view, else 1)")
+        ->check(CLI::PositiveNumber)
+        ->group(view);
     app.add_flag("--no-distances", no_distances, "Without the distances of the scene's view")
         ->group("Labels");
 }
@@ -103,6 +115,9 @@ session::ViewLook LookOptions::look(const document::Document& document) const {
     if (tube_radius > 0 || tube_pixels > 0) look.tubes = {tube_radius, tube_pixels};
     if (!slice.empty()) look.slice = parse_slice(slice);
     if (no_slice) look.slice.reset();
+    if (heights && look.heights <= 0) look.heights = 1;
+    if (look.heights > 0 && height_scale > 0) look.heights = height_scale;
+    if (no_heights) look.heights = 0;
     if (no_distances) look.distances.clear();
     return look;
 }

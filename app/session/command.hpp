@@ -101,6 +101,10 @@ struct UseValues {
     std::string name;  // of the undo step
     std::shared_ptr<const document::Node> values;
     bool any_number = false;  // also those that are no parameters, and one number for several
+    // What is changed in the scene before, as --checkpoint and --set do: the name of one of its
+    // checkpoints, or none; and "path=value".
+    std::string checkpoint = {};
+    std::vector<std::string> changes = {};
 };
 struct Revert {};  // back to the parameters of the document
 

@@ -3,7 +3,9 @@
 // With v_n = v.n and v_t = v - v_n n, it answers in one of five ways.
 //   impact      within the step, at the time where phi = 0: impacts.hpp.
 //   penalty     a force while phi < 0: N = max(0, -stiffness phi - damping v_n) along n (it never
-//               pulls), and friction -friction N v_t / max(|v_t|, slip_speed).
+//               pulls), and friction -friction N v_t / max(|v_t|, slip_speed). With damping the force
+//               jumps at the touch, from 0 to -damping v_n. A change of the scene moves the touch to
+//               another step, and the loss jumps with it; derivatives do not see these jumps.
 //   impulse     after the velocity update, where phi <= 0 and v_n < 0: v_n <- -restitution v_n,
 //               and |v_t| shrinks by at most friction (1 + restitution) |v_n|. Coulomb's law, with
 //               sticking: what friction can stop stands still. Where it can just stop it, the
@@ -405,7 +407,9 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
     fields.push_back(
         number("friction").fallback("0").at_least(0).differentiable().doc("Coulomb's coefficient"));
     fields.push_back(number("damping").unit("N s/m").optional().at_least(0).differentiable().doc(
-        "penalty: force per normal speed"));
+        "penalty: force per normal speed. The force then jumps where a point touches; derivatives "
+        "do "
+        "not see that jump, and without damping there is none"));
     for (model::Field& f : barrier::response_fields()) fields.push_back(std::move(f));
     return fields;
 }

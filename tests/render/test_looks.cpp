@@ -21,13 +21,18 @@ namespace {
 
 class Looks {
 public:
-    // The scene with this view after 0.2 s, with more options.
+    Looks() : Looks(scene("spring_cage.json"), "0.2") {}
+    Looks(Document scene, std::string time) : scene_(std::move(scene)), time_(std::move(time)) {}
+    static Document scene(const std::string& name) {
+        return Document::load(std::string(source_dir) + "/scenes/" + name);
+    }
+    // The scene with this view at that time (s), with more options.
     Finished run(const std::string& view, const std::vector<std::string>& more = {}) const {
-        Document document = Document::load(std::string(source_dir) + "/scenes/spring_cage.json");
+        Document document = scene_;
         document.set("/view", Document::parse(view).root());
         document.save(folder_ / "scene.json");
         std::vector<std::string> words = {
-            "render",   folder_ / "scene.json", "--size", "240x180", "--time", "0.2",
+            "render",   folder_ / "scene.json", "--size", "240x180", "--time", time_,
             "--output", folder_ / "x.png"};
         if (test_device() == "interpreter") words.insert(words.end(), {"--device", "interpreter"});
         words.insert(words.end(), more.begin(), more.end());
@@ -42,6 +47,8 @@ public:
     }
 
 private:
+    Document scene_;
+    std::string time_;
     TemporaryFolder folder_;
 };
 
@@ -74,6 +81,25 @@ TEST_CASE("command: arrows, tubes and the slice are those of the view, or of the
     const Finished unknown = looks.run(R"({"arrows": "wind"})");
     CHECK(unknown.status == 1);
     CHECK(unknown.err.find("no 'wind' to show; for view.arrows there is: ") != std::string::npos);
+}
+
+TEST_CASE("command: fields are as high as the view says, or the options") {
+    HINDCAST_NEEDS_PROGRAM();
+    Document scene = Looks::scene("wave_image.json");
+    scene.set("/bodies/0/level_0",
+              Document::parse(R"json({"formula": "exp(-((x-1/2)^2+(y-1/2)^2)/0.02)"})json").root());
+    const Looks looks(std::move(scene), "1e-4");
+    const auto plain = looks.draw("{}");
+    const auto high = looks.draw(R"({"heights": 0.5})");
+    CHECK(high != plain);
+    CHECK(high == looks.draw("{}", {"--heights", "--height-scale", "0.5"}));
+    CHECK(high == looks.draw(R"({"heights": 0.5})", {"--heights"}));
+    CHECK(high == looks.draw(R"({"heights": 2})", {"--height-scale", "0.5"}));
+    CHECK(plain == looks.draw(R"({"heights": 0.5})", {"--no-heights"}));
+    CHECK(looks.draw("{}", {"--heights"}) == looks.draw(R"({"heights": 1})"));
+    const Finished bad = looks.run(R"({"heights": 0})");
+    CHECK(bad.status == 1);
+    CHECK(bad.err.find("heights") != std::string::npos);
 }
 
 TEST_CASE("command: distances of the view are drawn, and one that ends nowhere is an error") {

@@ -210,7 +210,8 @@ TEST_CASE("results: a table of variants is read as it was written, and sorted") 
     CHECK(table.scene == "swing");
     CHECK(fs::equivalent(table.scene_file, folder / "work/swing.json"));
     CHECK(table.made == "4 of 6 variants");
-    CHECK(table.changes == std::vector<std::string>{"checkpoint soft", "time.steps=3"});
+    CHECK(table.checkpoint == "soft");
+    CHECK(table.changes == std::vector<std::string>{"time.steps=3"});
     CHECK(table.loss() == 2);
     CHECK(table.columns[2].values[2] == 0.1);
     CHECK(std::isnan(table.columns[2].values[1]));
@@ -287,27 +288,45 @@ TEST_CASE("results: starts of an optimisation, with all their curves, come to wh
     CHECK(fault_of(folder / "o").find("no table of several") != std::string::npos);
     CHECK_FALSE(fs::exists(folder / "o/starts_history.csv"));
     CHECK_FALSE(fs::exists(folder / "o/starts_found.csv"));
+    // What a scene was changed to is said, also the number of steps.
+    optimise({"--starts", "2", "--set", "cage.stiffness=80", "--steps", "20"});
+    CHECK(read_results(folder / "o").changes ==
+          std::vector<std::string>{"cage.stiffness=80", "time.steps=20"});
 }
 
 TEST_CASE("results: the variants of a batch come to the losses in the table") {
     HINDCAST_NEEDS_PROGRAM();
     const test::TemporaryFolder folder;
-    const test::Finished run = test::run_program(
-        {"batch", cage, "--device", test::test_device(), "--vary", "cage.damping=5,10", "--vary",
-         "cage.rest_length=0.5:1:3", "--set", "time.steps=30", "--output", "o"},
-        folder.path());
+    const test::Finished run =
+        test::run_program({"batch", cage, "--device", test::test_device(), "--vary",
+                           "cage.damping=5,10", "--vary", "cage.rest_length=0.5:1:3", "--set",
+                           "time.steps=20", "--set", "cage.stiffness=80", "--output", "o"},
+                          folder.path());
     CAPTURE(run.err);
     REQUIRE(run.status == 0);
     const ResultsTable table = read_results(folder / "o");
     REQUIRE(table.rows() == 6);
-    CHECK(table.changes == std::vector<std::string>{"time.steps=30"});
-    // In the session a row's values become those of the scene, also of what is no parameter.
+    CHECK(table.changes == std::vector<std::string>{"time.steps=20", "cage.stiffness=80"});
+    // In the session a row's values become those of the scene, also of what is no parameter, after
+    // what all rows were made with.
     test::OpenScene scene(cage);
     scene.wait_complete();
-    scene.session.send(UseValues{1, "Take variant 4", table.values(4), true});
+    scene.session.send(
+        UseValues{1, "Take variant 4", table.values(4), true, table.checkpoint, table.changes});
     const auto answer = scene.wait([](const Snapshot& s) { return s.answer && s.answer_to == 1; });
     scene.apply(*answer->answer);
     scene.wait([&](const Snapshot& s) {
         return s.activity == Activity::idle && s.loss == table.columns[table.loss()].values[4];
+    });
+    CHECK(document::to_line(answer->answer->at("/time/steps")) == "20");
+    // A change that does not fit is one error, and nothing changes.
+    scene.session.send(
+        UseValues{2, "Take variant 4", table.values(4), true, "", {"cage.stiffnes=80"}});
+    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
+    CHECK(std::string(refused->error->what()).find("stiffnes") != std::string::npos);
+    CHECK(refused->answer_to == 1);
+    scene.session.send(UseValues{3, "Take variant 4", table.values(4), true, "soft", {}});
+    scene.wait([](const Snapshot& s) {
+        return s.error && std::string(s.error->what()).find("'soft'") != std::string::npos;
     });
 }

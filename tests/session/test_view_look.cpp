@@ -26,7 +26,7 @@ namespace {
 constexpr const char* everything = R"({"view": {
     "color_by": "speed",
     "arrows": "velocity", "most_arrows": 50, "tubes": {"pixels": 2},
-    "slice": {"normal": [0, 0, 1], "offset": "1/4"},
+    "slice": {"normal": [0, 0, 1], "offset": "1/4"}, "heights": 0.5,
     "distances": [
         {"from": [1, 2, 3], "to": {"of": "ball", "point": 4}},
         {"from": {"of": "cloth", "points": [0, 1, 2], "weights": [0.5, 0.25, 0.25]},
@@ -42,6 +42,7 @@ TEST_CASE("session: how a scene is drawn is read and written as it is") {
     CHECK(look.tubes == render::Tubes{0, 2});
     REQUIRE(look.slice);
     CHECK(*look.slice == render::Slice{{0, 0, 1}, 0.25});
+    CHECK(look.heights == 0.5);
     REQUIRE(look.distances.size() == 2);
     CHECK(look.distances[0].from.place == Vec3{1, 2, 3});
     CHECK(look.distances[0].to.of == "ball");
@@ -61,6 +62,10 @@ TEST_CASE("session: how a scene is drawn is read and written as it is") {
     CHECK(view.most_arrows == 50);
     CHECK(view.slice == look.slice);
     CHECK(view.tubes == look.tubes);
+    CHECK(view.heights);
+    CHECK(view.height_scale == 0.5);
+    ViewLook().apply(view);
+    CHECK_FALSE(view.heights);
 }
 
 TEST_CASE("session: ends of distances are where their things are") {

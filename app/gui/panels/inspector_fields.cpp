@@ -44,10 +44,9 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
         if (!form.fallback.is_null()) help += "\nDefault: " + document::to_line(form.fallback);
         FieldPlace place(work, pointer + "/" + key, "Change " + session::in_words(key), form);
         ImGui::PushID(key.c_str());
-        draw_field(place, {.label = session::in_words(key),
-                           .help = help,
-                           .part = 0.40F,
-                           .optional = form.fallback.is_null()});
+        draw_field(
+            place,
+            {.label = session::in_words(key), .help = help, .optional = form.fallback.is_null()});
         ImGui::PopID();
     }
 }
@@ -81,7 +80,7 @@ void edit_optimiser(Workspace& work, const document::Document& schema) {
     for (std::size_t k = 0; k < all->size(); ++k) methods.push_back(all->item(k).string());
     ImGui::AlignTextToFramePadding();
     const float start = ImGui::GetCursorPosX();
-    const float column = label_width(0.40F);
+    const float column = label_width();
     ImGui::TextUnformatted("method");
     ImGui::SameLine(start + column);
     if (choice("##method", methods, method, "How the parameters are updated from the gradient", 0,

@@ -37,7 +37,7 @@ void edit_groups(Workspace& work);
 // The "bounds" of a parameter in the unit of its quantity, with the range that the module allows.
 // `part`: the part of the line for the name.
 void edit_bounds(Workspace& work, const std::string& parameter,
-                 const session::QuantityInfo& quantity, float part = 0.34F);
+                 const session::QuantityInfo& quantity, float part = 0.42F);
 
 // Menu items for the paths that could be optimised and are not. Returns the chosen one, or "".
 std::string choose_path(const Workspace& work);

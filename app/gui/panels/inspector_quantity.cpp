@@ -370,11 +370,10 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
                   ImGui::CalcTextSize(fmt::format("{} numbers", q.rows * q.components).c_str()).x
             : ImGui::CalcTextSize(plain ? "-8.88888 N" : "-8.88888 N -8.88e-88").x + px(16);
     const float column = std::min(label_width(), room - needed);
-    const bool beside = count > 0 && !is_vector &&
-                        column >= ImGui::CalcTextSize(session::in_words(label).c_str()).x * 0.9F &&
-                        column > 0;
-    ImGui::AlignTextToFramePadding();
     const float arrow = many_ways ? ImGui::GetTextLineHeight() : 0;
+    const float text = ImGui::CalcTextSize(session::in_words(label).c_str()).x;
+    const bool beside = count > 0 && !is_vector && column - px(8) - arrow >= text;
+    ImGui::AlignTextToFramePadding();
     ImGui::BeginGroup();
     cut_text(session::in_words(label), (beside ? column - px(8) : room) - arrow);
     ImGui::EndGroup();

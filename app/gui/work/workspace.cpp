@@ -318,9 +318,16 @@ void Workspace::keep_colours() {
 }
 
 void Workspace::keep_view() {
-    const session::ViewLook looks{arrows, view.most_arrows, view.tubes, view.slice, distances};
+    const session::ViewLook looks{.arrows = arrows,
+                                  .most_arrows = view.most_arrows,
+                                  .tubes = view.tubes,
+                                  .slice = view.slice,
+                                  .heights = view.heights ? view.height_scale : 0,
+                                  .distances = distances};
     if (!set("/view", looks.in_view_of(document()), "View")) return;
-    tell("Arrows, tubes, slice and distances are part of the scene now; Ctrl+S writes its file");
+    tell(
+        "Arrows, tubes, slice, heights and distances are part of the scene now; Ctrl+S writes its "
+        "file");
 }
 
 bool Workspace::has_measured() const {

@@ -230,7 +230,8 @@ public:
     void use_checkpoint(const std::string& name, bool optimises = false);
     // Values were asked for, or an iteration, and the scene does not have them yet.
     bool waits_for_values() const { return answered_ != accept_number_; }
-    // The same with a row of the results; opens their scene first where it is another one.
+    // The same with a row of the results and what they were made with; opens their scene first where
+    // it is another one.
     void use_result(std::size_t row);
     // Shows what a command has left: a table of variants or starts, and curves of optimisations.
     void open_results(const std::filesystem::path& chosen);
@@ -350,6 +351,7 @@ private:
     void take_released_pull();
     void take_kept_values();
     void use_waiting_values();
+    void ask_for(session::UseValues values);
     void take_added();
     std::unique_ptr<session::Editor> fresh_editor() const;
     void begin_opening(std::unique_ptr<session::Editor> fresh);
@@ -398,8 +400,7 @@ private:
     std::uint64_t kept_ = 0;  // KeepValues sent so far
     struct WaitingValues {    // for their scene to be opened
         std::filesystem::path scene;
-        std::string name;
-        std::shared_ptr<const document::Node> values;
+        session::UseValues values;
     };
     std::optional<WaitingValues> waiting_values_;
     std::shared_ptr<const Error> shown_error_, error_before_;

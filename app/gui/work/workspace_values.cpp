@@ -39,9 +39,14 @@ void Workspace::take_kept_values() {
 
 void Workspace::use_values(const std::string& name, std::shared_ptr<const document::Node> values,
                            bool any_number) {
+    ask_for({.name = name, .values = std::move(values), .any_number = any_number});
+}
+
+void Workspace::ask_for(session::UseValues values) {
     branch_asked_.reset();
     after_accept_ = {};
-    send(session::UseValues{++accept_number_, name, std::move(values), any_number});
+    values.number = ++accept_number_;
+    send(std::move(values));
 }
 
 void Workspace::use_checkpoint(const std::string& name, bool optimises) {
@@ -69,14 +74,19 @@ void Workspace::use_result(std::size_t row) {
         return;
     }
     const bool starts = results->kind == session::ResultsTable::Kind::starts;
-    const std::string name = (starts ? "Take start " : "Take variant ") + std::to_string(row);
+    session::UseValues wanted{
+        .name = (starts ? "Take start " : "Take variant ") + std::to_string(row),
+        .values = std::move(values),
+        .any_number = true,
+        .checkpoint = results->checkpoint,
+        .changes = results->changes};
     std::error_code error;
     const fs::path& file = results->scene_file;
     const bool open_now = has_scene() && !editor_->file().empty() && !file.empty() &&
                           fs::equivalent(editor_->file(), file, error);
     if (open_now || (file.empty() && has_scene() && title() == results->scene)) {
         show_gallery = false;
-        use_values(name, std::move(values), true);
+        ask_for(std::move(wanted));
         return;
     }
     if (file.empty()) {
@@ -84,7 +94,7 @@ void Workspace::use_result(std::size_t row) {
                  .remedy("open it first; a double click then takes the row's values"));
         return;
     }
-    waiting_values_ = WaitingValues{file, name, std::move(values)};
+    waiting_values_ = WaitingValues{file, std::move(wanted)};
     open(file);
 }
 
@@ -93,8 +103,8 @@ void Workspace::use_waiting_values() {
     std::error_code error;
     const bool there = has_scene() && !editor_->file().empty() && !show_gallery &&
                        fs::equivalent(editor_->file(), waiting_values_->scene, error);
-    const WaitingValues waiting = *std::exchange(waiting_values_, std::nullopt);
-    if (there) use_values(waiting.name, waiting.values, true);
+    WaitingValues waiting = *std::exchange(waiting_values_, std::nullopt);
+    if (there) ask_for(std::move(waiting.values));
 }
 
 void Workspace::open_results(const fs::path& chosen) {

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -371,15 +372,16 @@ class Simulation:
         floor: bool = True,
         dark: bool = True,
         edges: bool = False,
-        heights: bool = False,
+        heights: bool | float | None = None,
     ) -> np.ndarray:
         """A picture after so many steps, or at the end: uint8 [height, width, 4], red first.
 
         camera: "front", "right" or "top", or a dict of some of eye, target, up (m), field_of_view
         (degrees), orthographic, closer (times) and side; without it as the scene says. colour_by:
         what is shown as colour, such as "speed"; "" for none. arrows: likewise, such as "velocity".
-        heights: fields as surfaces. The slice and tubes are those of the scene's view. Needs Vulkan,
-        which may be software. Frames that were computed are kept until a value changes.
+        heights: fields as surfaces, so many m high for each unit, or with True as high as the scene's
+        view says, else 1 m; without it as the scene's view says, like the slice and tubes. Needs
+        Vulkan, which may be software. Frames that were computed are kept until a value changes.
         """
         if not hasattr(_core, "render_scene"):
             raise _core.Error(
@@ -396,7 +398,7 @@ class Simulation:
             _size(width, "width", 1, 16384),
             _size(height, "height", 1, 16384),
             **_camera(camera),
-            heights=bool(heights),
+            heights=_heights(heights),
             colour_by=None if colour_by is None else _path(colour_by, "colour_by"),
             arrows=None if arrows is None else _path(arrows, "arrows"),
             floor=bool(floor),
@@ -437,6 +439,18 @@ def _size(number: Any, name: str, least: int, most: int) -> int:
     ):
         raise _fault(name, f"{number!r} is no whole number from {least} to {most}")
     return int(number)
+
+
+def _heights(heights: bool | float | None) -> float | None:
+    """As the core takes it: below 0 for the scene's own height."""
+    if heights is None:
+        return None
+    if isinstance(heights, bool):
+        return -1.0 if heights else 0.0
+    number = float(_numbers(heights, "heights", ()))
+    if not 0 < number < math.inf:
+        raise _fault("heights", f"a height is positive, not {number:g}")
+    return number
 
 
 def _camera(camera: Any) -> dict[str, Any]:

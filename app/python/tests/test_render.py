@@ -1,6 +1,7 @@
 """Pictures of scenes: what is where in them, against the program's and against what must be seen."""
 
 import json
+import math
 import struct
 import subprocess
 import threading
@@ -122,6 +123,27 @@ def test_fields():
     sim = hc.load(SCENES / "wave_image.json", precision="f32", steps=20)
     flat, solid = sim.render(5, 80, 60), sim.render(5, 80, 60, heights=True)
     assert flat.std() > 1 and np.any(flat != solid)
+
+
+def test_heights(tmp_path):
+    scene = json.loads((SCENES / "wave_image.json").read_text())
+    scene["bodies"][0]["level_0"] = {"formula": "exp(-((x-1/2)^2+(y-1/2)^2)/0.02)"}
+    (tmp_path / "flat.json").write_text(json.dumps(scene))
+    scene["view"]["heights"] = 0.5
+    (tmp_path / "high.json").write_text(json.dumps(scene))
+    flat, high = (hc.load(tmp_path / f"{name}.json", steps=20) for name in ("flat", "high"))
+    image, solid = flat.render(5, 80, 60), high.render(5, 80, 60)
+    assert np.any(image != solid)
+    np.testing.assert_array_equal(flat.render(5, 80, 60, heights=0.5), solid)
+    np.testing.assert_array_equal(high.render(5, 80, 60, heights=True), solid)
+    np.testing.assert_array_equal(high.render(5, 80, 60, heights=False), image)
+    np.testing.assert_array_equal(
+        flat.render(5, 80, 60, heights=True), high.render(5, 80, 60, heights=1)
+    )
+    assert np.any(flat.render(5, 80, 60, heights=True) != solid)
+    for wrong in (-1, 0, math.inf, "high", [1, 2]):
+        with pytest.raises(hc.ArgumentError, match="heights"):
+            flat.render(5, 80, 60, heights=wrong)
 
 
 def test_several_threads():

@@ -191,8 +191,7 @@ ResultsTable read_results(const fs::path& chosen) {
     if (const Node* const set = summary.find("/set"); set != nullptr && set->is_array())
         for (std::size_t k = 0; k < set->size(); ++k)
             if (set->item(k).is_string()) result.changes.push_back(set->item(k).string());
-    if (const std::string name = text_of(summary, "/checkpoint"); !name.empty())
-        result.changes.insert(result.changes.begin(), "checkpoint " + name);
+    result.checkpoint = text_of(summary, "/checkpoint");
     result.kind = found.variants ? ResultsTable::Kind::variants : ResultsTable::Kind::starts;
     if (found.variants)
         read_variants(result, summary);

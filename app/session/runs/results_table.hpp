@@ -21,8 +21,10 @@ struct ResultsTable {
     std::string scene;                 // its title
     std::filesystem::path scene_file;  // empty: it was not found
     std::string scene_named;           // as the results name it
-    std::vector<std::string> changes;  // --set: what was changed in it, "path=value"
-    std::string made;                  // "12 of 16 variants"; "": all were made
+    // What was changed in it first: values of one of its checkpoints, or "", and "path=value".
+    std::string checkpoint;
+    std::vector<std::string> changes;
+    std::string made;  // "12 of 16 variants"; "": all were made
 
     enum class Role : std::uint8_t { number, parameter, loss, other };
     struct Column {

@@ -162,6 +162,10 @@ private:
     void answer_values(const std::function<void()>& work);
     void keep(const KeepValues& command);
     void use(const UseValues& command);
+    std::map<std::size_t, std::vector<double>> named_values(const UseValues& command,
+                                                            std::vector<double>& parameters) const;
+    void hold(std::vector<double> parameters);
+    std::shared_ptr<const document::Document> changed_document(const UseValues& command) const;
     // The document with these values of some quantities, by their number; only those that differ
     // are written anew, and what was made from them at load.
     std::shared_ptr<const document::Document> document_with(

@@ -6,6 +6,7 @@
 #include "engine/base/hash.hpp"
 #include "engine/document/values.hpp"
 #include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/scene/set_value.hpp"
 
 namespace hindcast::session {
 
@@ -64,9 +65,41 @@ void Runner::keep(const KeepValues& command) {
     shared_.mark_changed();
 }
 
+// With changes, which the program itself may depend on: the document says what comes of them.
+std::shared_ptr<const document::Document> Runner::changed_document(const UseValues& command) const {
+    const SimulationOptions& options = options_.simulation;
+    Scene scene = Scene::of(*document_, file_);
+    if (!command.checkpoint.empty()) use_checkpoint(scene, registry_, options, command.checkpoint);
+    for (const std::string& change : command.changes)
+        set_assignment(scene, registry_, options, change);
+    use_values(scene, registry_, options, *command.values,
+               command.any_number ? Naming::any_number : Naming::parameters);
+    return std::make_shared<const document::Document>(scene.document());
+}
+
 void Runner::use(const UseValues& command) {
+    std::shared_ptr<const document::Document> answer;
+    if (command.checkpoint.empty() && command.changes.empty()) {
+        std::vector<double> parameters = *values_;
+        answer = document_with(named_values(command, parameters));
+        hold(std::move(parameters));
+    } else {
+        answer = changed_document(command);
+        revert();  // what the optimisation has found is of the scene without the changes
+    }
+    const Lock lock(shared_.mutex);
+    shared_.wanted_iteration.reset();
+    note_unaccepted();
+    shared_.draft.answer = std::move(answer);
+    shared_.draft.answer_to = command.number;
+    shared_.draft.answer_name = command.name;
+    shared_.mark_changed();
+}
+
+// By the number of their quantity; `parameters` gets those that are some.
+std::map<std::size_t, std::vector<double>> Runner::named_values(
+    const UseValues& command, std::vector<double>& parameters) const {
     std::map<std::size_t, std::vector<double>> values;
-    std::vector<double> parameters = *values_;
     for (const NewNumbers& numbers :
          new_numbers(*command.values, *now_.simulation,
                      command.any_number ? Naming::any_number : Naming::parameters)) {
@@ -80,25 +113,19 @@ void Runner::use(const UseValues& command) {
                     named != numbers.entries.end())
                     parameters[place.first + k] = all[*named];
     }
-    auto answer = document_with(values);
-    // At once: what the optimisation has found since is not in the document, which may stay as it is.
-    const bool changes = parameters != *values_;
-    if (changes) {
-        values_ = std::make_shared<const std::vector<double>>(std::move(parameters));
-        load(now_, *base_, values_);
-        if (rests_) {
-            rest(false);
-            make_optimisation();
-        }
-        if (!optimising_) show_current();
+    return values;
+}
+
+// At once: what the optimisation has found since is not in the document, which may stay as it is.
+void Runner::hold(std::vector<double> parameters) {
+    if (parameters == *values_) return;
+    values_ = std::make_shared<const std::vector<double>>(std::move(parameters));
+    load(now_, *base_, values_);
+    if (rests_) {
+        rest(false);
+        make_optimisation();
     }
-    const Lock lock(shared_.mutex);
-    shared_.wanted_iteration.reset();
-    note_unaccepted();
-    shared_.draft.answer = std::move(answer);
-    shared_.draft.answer_to = command.number;
-    shared_.draft.answer_name = command.name;
-    shared_.mark_changed();
+    if (!optimising_) show_current();
 }
 
 }  // namespace hindcast::session

@@ -126,6 +126,8 @@ ViewLook ViewLook::of(const document::Document& document) {
     if (const Node* const slice = view->find("slice"))
         look.slice = render::Slice{triple(*slice->find("normal")),
                                    document::number_of(*slice->find("offset"))};
+    if (const Node* const heights = view->find("heights"))
+        look.heights = document::number_of(*heights);
     if (const Node* const distances = view->find("distances"))
         for (std::size_t k = 0; k < distances->size(); ++k) {
             const Node& distance = distances->item(k);
@@ -154,6 +156,7 @@ Node ViewLook::in_view_of(const document::Document& document) const {
     say("slice", slice.has_value(), [&] {
         return Node::object({{"normal", node_of(slice->normal)}, {"offset", Node(slice->offset)}});
     });
+    say("heights", heights > 0, [&] { return Node(heights); });
     say("distances", !distances.empty(), [&] {
         Node list = Node::array();
         for (const Distance& distance : distances)
@@ -168,6 +171,8 @@ void ViewLook::apply(render::View& view) const {
     view.most_arrows = most_arrows;
     view.tubes = tubes;
     view.slice = slice;
+    view.heights = heights > 0;
+    if (heights > 0) view.height_scale = heights;
 }
 
 }  // namespace hindcast::session

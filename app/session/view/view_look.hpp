@@ -1,5 +1,5 @@
 // What the scene's "view" says of how things are drawn, besides colours (colour_look.hpp) and the
-// camera: arrows, the thickness of tubes, a slice, distances. The window, `hindcast render` and
+// camera: arrows, the thickness of tubes, a slice, fields as heights, distances. The window, `hindcast render` and
 // Python share it.
 #pragma once
 
@@ -44,12 +44,13 @@ struct ViewLook {
     std::int64_t most_arrows = render::View().most_arrows;
     render::Tubes tubes;
     std::optional<render::Slice> slice;
+    double heights = 0;  // of fields as surfaces, m per unit; 0: they are images
     std::vector<Distance> distances;
 
     bool operator==(const ViewLook&) const = default;
 
-    // From "arrows", "most_arrows", "tubes", "slice" and "distances" of the scene's view, else the
-    // default. Throws Error where Scene does.
+    // From "arrows", "most_arrows", "tubes", "slice", "heights" and "distances" of the scene's view,
+    // else the default. Throws Error where Scene does.
     static ViewLook of(const document::Document& document);
     // The scene's view, with those keys as they are here and all else as it is.
     document::Node in_view_of(const document::Document& document) const;

@@ -248,10 +248,15 @@ Node checkpoint_values(Simulation& simulation, std::span<const double> parameter
 
 void use_checkpoint(Scene& scene, const Registry& registry, const SimulationOptions& options,
                     const std::string& name) {
-    const Node& checkpoint = checkpoint_named(scene.document(), name);
+    use_values(scene, registry, options,
+               Node(*checkpoint_named(scene.document(), name).find("values")));
+}
+
+void use_values(Scene& scene, const Registry& registry, const SimulationOptions& options,
+                const Node& wanted, Naming naming) {
     Simulation simulation(scene, registry, evaluating(options));
     std::map<const model::Quantity*, std::vector<double>> changed;
-    for (const NewNumbers& numbers : new_numbers(*checkpoint.find("values"), simulation)) {
+    for (const NewNumbers& numbers : new_numbers(wanted, simulation, naming)) {
         auto& values =
             changed.try_emplace(numbers.quantity, numbers.quantity->values).first->second;
         for (std::size_t e = 0; e < numbers.entries.size(); ++e)

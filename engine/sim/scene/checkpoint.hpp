@@ -60,4 +60,8 @@ document::Node checkpoint_values(Simulation& simulation, std::span<const double>
 void use_checkpoint(Scene& scene, const Registry& registry, const SimulationOptions& options,
                     const std::string& name);
 
+// The same with values that need not be kept with the scene: an object as a checkpoint's "values".
+void use_values(Scene& scene, const Registry& registry, const SimulationOptions& options,
+                const document::Node& values, Naming naming = Naming::parameters);
+
 }  // namespace hindcast

@@ -75,6 +75,7 @@ void check_looks(Reader& view) {
         slice.number("offset", Range::any("m"));
         slice.finish();
     }
+    if (view.has("heights")) view.number("heights", Range::positive("m per unit of the field"));
     if (view.has("distances")) {
         const Node& distances = view.array("distances");
         for (std::size_t k = 0; k < distances.size(); ++k) {
@@ -141,6 +142,7 @@ const char* view_schema() {
       {"title": "in pixels", "type": "object", "required": ["pixels"], "additionalProperties": false, "properties": {"pixels": {"description": "radius on the screen", "$ref": "#/$defs/positive"}}}]},
     "slice": {"description": "a plane in space: what is on the side that its normal points to is hidden, where normal . x > offset", "type": "object", "required": ["normal", "offset"], "additionalProperties": false,
       "properties": {"normal": {"$ref": "#/$defs/place"}, "offset": {"description": "m, along a normal of length 1", "type": ["number", "string"]}}},
+    "heights": {"description": "fields of the plane are drawn as surfaces, so many m high for each unit of the field; default: as images", "$ref": "#/$defs/positive"},
     "distances": {"description": "distances that are shown and follow what they end at", "type": "array", "items": {
       "type": "object", "required": ["from", "to"], "additionalProperties": false,
       "properties": {"from": {"$ref": "#/$defs/distance_end"}, "to": {"$ref": "#/$defs/distance_end"}}}},

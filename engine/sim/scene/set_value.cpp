@@ -1,8 +1,10 @@
 #include "engine/sim/scene/set_value.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "engine/document/document.hpp"
+#include "engine/document/text.hpp"
 #include "engine/document/values.hpp"
 #include "engine/sim/scene/numbers_at.hpp"
 
@@ -83,6 +85,26 @@ void set_value(Scene& scene, const Registry& registry, const SimulationOptions& 
     scene.set(p.base(),
               document::to_line(
                   named ? *named : document::written_form(values, quantity.components, shared)));
+}
+
+void set_assignment(Scene& scene, const Registry& registry, const SimulationOptions& options,
+                    const std::string& assignment) {
+    const std::size_t sign = Path::end(assignment);
+    if (sign == std::string::npos || sign == 0)
+        throw Error("'" + assignment + "' is not path=value");
+    const std::string path = assignment.substr(0, sign);
+    std::string value = assignment.substr(sign + 1);
+    const bool word = !value.empty() && std::ranges::all_of(value, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '.' || c == '-';
+    });
+    if (word) {
+        try {
+            document::Document::parse(value);
+        } catch (const Error&) {
+            value = document::json_quoted(value);
+        }
+    }
+    set_value(scene, registry, options, path, value);
 }
 
 }  // namespace hindcast

@@ -17,6 +17,11 @@ namespace hindcast {
 void set_value(Scene& scene, const Registry& registry, const SimulationOptions& options,
                const std::string& path, std::string_view json);
 
+// The same with "path=value", as it stands on a command line: the value is JSON, or a bare word or
+// fraction, for which no quotes are needed.
+void set_assignment(Scene& scene, const Registry& registry, const SimulationOptions& options,
+                    const std::string& assignment);
+
 // With these files and this seed, on the interpreter in f64: what a scene's values are evaluated with.
 SimulationOptions evaluating(const SimulationOptions& options);
 

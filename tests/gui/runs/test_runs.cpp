@@ -86,7 +86,7 @@ double first_length(Robot& robot) {
 }
 
 // A folder as hindcast batch leaves it: 5 x 5 variants around a minimum at (100, 5).
-fs::path batch_results(Robot& robot) {
+fs::path batch_results(Robot& robot, const std::string& made_with = "") {
     const fs::path folder = robot.folder() / "out/cage";
     fs::create_directories(folder);
     std::string table = "cage.stiffness,cage.damping,loss,target\n";
@@ -97,11 +97,12 @@ fs::path batch_results(Robot& robot) {
             table += fmt::format("{},{},{},{}\n", x, y, loss, loss);
         }
     write_file_atomically(folder / "batch.csv", table);
-    write_file_atomically(folder / "summary.json",
-                          fmt::format(R"({{"command": "batch",
-        "scene": "spring cage", "file": "{}", "variants": 25, "variants_done": 25,
+    write_file_atomically(
+        folder / "summary.json",
+        fmt::format(R"({{"command": "batch",
+        "scene": "spring cage", "file": "{}", "variants": 25, "variants_done": 25, {}
         "axes": [{{"path": "cage.stiffness"}}, {{"path": "cage.damping"}}]}})",
-                                      (robot.scenes() / "spring_cage.json").generic_string()));
+                    (robot.scenes() / "spring_cage.json").generic_string(), made_with));
     return folder;
 }
 
@@ -369,13 +370,15 @@ TEST_CASE("gui runs: a row of another scene opens that scene; broken results are
     Robot robot;
     robot.run([&](ImGuiTestContext&) {
         open(robot, "thrown_ball.json");
-        const fs::path folder = batch_results(robot);
+        const fs::path folder = batch_results(robot, R"("set": ["time.steps=20"],)");
         robot.work().open_results(folder);
         robot.frames(4);
+        robot.picture("runs_made_with");
         robot.work().use_result(7);
         REQUIRE(robot.wait([&] { return robot.work().editor().undo_name() == "Take variant 7"; }));
         CHECK(robot.work().editor().file().filename() == "spring_cage.json");
         CHECK(test::at(robot, "/forces/0/stiffness")->real() == 75);
+        CHECK(test::at(robot, "/time/steps")->integer() == 20);  // what all were made with
 
         write_file_atomically(folder / "batch.csv", "cage.stiffness\n1\n");
         robot.work().open_results(folder);

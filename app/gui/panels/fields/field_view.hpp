@@ -11,11 +11,11 @@
 namespace hindcast::gui {
 
 // The width of the names before the fields: this part of the line, but never too narrow to read.
-float label_width(float part = 0.34F);
+float label_width(float part = 0.42F);
 
 struct FieldLook {
     std::string label, help;
-    float part = 0.34F;     // of the line, for the name
+    float part = 0.42F;     // of the line, for the name
     bool optional = false;  // it may be left out, and has no default
     bool below = false;     // without a line of its own: the name stands above already
 };

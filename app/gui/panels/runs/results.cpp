@@ -84,8 +84,8 @@ private:
         std::string text =
             fmt::format("{}: {} {}", shown_->scene, shown_->rows(), starts ? "starts" : "variants");
         if (!shown_->made.empty()) text += ", stopped after " + shown_->made;
-        if (!shown_->changes.empty())
-            text += fmt::format(", made with {}", fmt::join(shown_->changes, ", "));
+        if (const std::string changes = made_with(); !changes.empty())
+            text += ", made with " + changes;
         if (shown_->columns.size() > most_columns)
             text += fmt::format(", {} of {} columns", most_columns, shown_->columns.size());
         if (every() > 1) text += fmt::format(", one of {} drawn as a point", every());
@@ -93,15 +93,21 @@ private:
         const float axes = std::clamp(room * 0.62F, std::min(room, px(230)), px(460));
         ImGui::TextUnformatted(cut_to(text, room - axes - px(12)).c_str());
         tip(text + "\n" + shown_->folder.string() +
-            (shown_->changes.empty()
-                 ? ""
-                 : "\nWhat it was made with is not set when a row is shown: set it in the scene."));
+            (made_with().empty() ? "" : "\nA row is shown with what it was made with."));
         ImGui::SameLine(0, 0);
         ImGui::SetCursorPosX(right_edge() - axes);
         const float half = (axes - px(8)) / 2;
         fit_ |= axis("x", x_, log_x_, half, "What stands along the horizontal axis");
         ImGui::SameLine(0, px(8));
         fit_ |= axis("y", y_, log_y_, half, "What stands along the vertical axis");
+    }
+
+    std::string made_with() const {
+        std::string text;
+        if (!shown_->checkpoint.empty()) text = "checkpoint " + shown_->checkpoint;
+        for (const std::string& change : shown_->changes)
+            text += (text.empty() ? "" : ", ") + change;
+        return text;
     }
 
     // Of many rows every so many is drawn as a point, besides those that are marked.

@@ -30,6 +30,9 @@ struct PictureWish {
     picture::CameraWish camera;
     std::optional<std::string> colour;  // none: as the scene says
     std::optional<std::string> arrows;  // likewise
+    // Of fields as surfaces, m per unit, or below 0 that of the scene, else 1; 0: images; none: as the
+    // scene says.
+    std::optional<double> heights;
     bool floor = true, dark = true, edges = false;
 };
 
@@ -68,7 +71,11 @@ public:
             look.range = session::ColourLook::Range::run;
         look.by = colour;
         check("colour_by", colour, snapshot->colours);
-        const session::ViewLook looks = session::ViewLook::of(document);
+        session::ViewLook looks = session::ViewLook::of(document);
+        if (wish.heights)
+            looks.heights = *wish.heights >= 0  ? *wish.heights
+                            : looks.heights > 0 ? looks.heights
+                                                : 1;
         const std::string arrows = wish.arrows.value_or(looks.arrows);
         check("arrows", arrows, snapshot->arrows);
         director_->send(session::FrameContents{colour, arrows, false});
@@ -86,14 +93,15 @@ public:
         view.floor = wish.floor;
         view.dark = wish.dark;
         view.edges = wish.edges;
-        view.heights = wish.camera.heights;
         if (!wish.dark) {
             view.background_top = {0.95F, 0.96F, 0.97F, 1};
             view.background_bottom = {0.80F, 0.83F, 0.86F, 1};
         }
         view.arrow_log = true;
         view.arrow_scale = picture::fitting_arrow(*snapshot->stage);
-        view.camera = picture::camera_of(wish.camera, *snapshot->stage, document,
+        picture::CameraWish camera = wish.camera;
+        camera.heights = view.heights;
+        view.camera = picture::camera_of(camera, *snapshot->stage, document,
                                          static_cast<double>(view.width) / view.height);
         return renderer_->picture(view);
     }
@@ -151,8 +159,9 @@ void bind_pictures(nb::module_& m) {
         "render_scene",
         [](const Shared& scene, std::int64_t frame, int width, int height, const std::string& side,
            const Place& eye, const Place& target, const Place& up, double field_of_view,
-           bool orthographic, double closer, bool heights, std::optional<std::string> colour,
-           std::optional<std::string> arrows, bool floor, bool dark, bool edges) {
+           bool orthographic, double closer, std::optional<double> heights,
+           std::optional<std::string> colour, std::optional<std::string> arrows, bool floor,
+           bool dark, bool edges) {
             return render_scene(scene, {.frame = frame,
                                         .width = width,
                                         .height = height,
@@ -162,16 +171,16 @@ void bind_pictures(nb::module_& m) {
                                                    .up = up,
                                                    .field_of_view = field_of_view,
                                                    .orthographic = orthographic,
-                                                   .closer = closer,
-                                                   .heights = heights},
+                                                   .closer = closer},
                                         .colour = std::move(colour),
                                         .arrows = std::move(arrows),
+                                        .heights = heights,
                                         .floor = floor,
                                         .dark = dark,
                                         .edges = edges});
         },
         "scene"_a, "frame"_a, "width"_a, "height"_a, "side"_a, "eye"_a.none(), "target"_a.none(),
-        "up"_a.none(), "field_of_view"_a, "orthographic"_a, "closer"_a, "heights"_a,
+        "up"_a.none(), "field_of_view"_a, "orthographic"_a, "closer"_a, "heights"_a.none(),
         "colour_by"_a.none(), "arrows"_a.none(), "floor"_a, "dark"_a, "edges"_a);
 }
 

@@ -193,13 +193,14 @@ void join_ranges(session::ColourLook& look, picture::Director& director, std::in
         director.show_iteration(k);
         director.wait([&](const session::Snapshot& s) { return look.is_settled(s); });
         const auto now = director.now();
-        const auto& one = now->colour_range ? now->colour_range->range : all;
+        const auto& shown = now->colour_range;
+        const auto one = shown ? shown->range : all;
         if (!one) continue;
         if (!all) all = one;
         all = std::array{std::min((*all)[0], (*one)[0]), std::max((*all)[1], (*one)[1])};
         look.map = look.map_for(*now);
     }
-    if (!all || !((*all)[0] < (*all)[1])) return;
+    if (!all || !look.map || !((*all)[0] < (*all)[1])) return;
     const double most = std::max(std::abs((*all)[0]), std::abs((*all)[1]));
     look.range = session::ColourLook::Range::hand;
     look.ends_are = "of all iterations";

@@ -62,8 +62,8 @@ Exporter::Exporter(const fs::path& folder, Place place, Simulation& simulation,
         if (geometry_->cell_count() == 0)
             throw Error("the scene draws no points, segments, surfaces or fields to export")
                 .remedy("--export usd has rigid bodies and obstacles; or run without --export");
+        if (writes(Format::vtu)) shown_.emplace(simulation.model(), *geometry_);
     }
-    if (writes(Format::vtu)) shown_.emplace(simulation.model(), *geometry_);
     const std::int64_t frames = simulation.steps() / simulation.scene().substeps() / every_ + 2;
     digits_ = std::max(4, static_cast<int>(std::to_string(frames).size()));
     std::error_code ignored;
@@ -89,7 +89,7 @@ void Exporter::write() {
         scene.step() * static_cast<double>(done_) / static_cast<double>(scene.substeps());
     if (shown_) shown_->evaluate();
     for (const Format format : formats_) {
-        if (format == Format::usd) {
+        if (usd_ && format == Format::usd) {
             usd_->add(time);
             continue;
         }

@@ -102,7 +102,8 @@ UsdScene::UsdScene(const std::filesystem::path& folder, Simulation& simulation, 
       base_(session::numbers_of(simulation)),
       file_(folder) {
     const Scene& scene = simulation.scene();
-    const double end = scene.step() * static_cast<double>(simulation.steps() / scene.substeps());
+    const std::int64_t steps = simulation.steps() / scene.substeps();  // whole ones
+    const double end = scene.step() * static_cast<double>(steps);
     const Poses first = info_->drawable_numbers(*base_, nullptr, 0),
                 last = info_->drawable_numbers(*base_, nullptr, end);
     const auto meshes = info_->drawable_meshes(*base_, nullptr);
@@ -337,28 +338,27 @@ void UsdScene::add(double time) {
     const auto array_of_bodies = [&](const std::string& name) {
         return &of_bodies.try_emplace(name, model.array(name)).first->second;
     };
-    for (const auto& thing : things_) {
-        if (thing->places) {
-            const std::vector<double> places = of_points(*thing, "position");
-            file_.sample(*thing->places, last_, usd_vectors(places));
-            file_.sample(*thing->extent, last_, extent_of(places, thing->radius));
+    for (const auto& owned : things_) {
+        const Thing& thing = *owned;
+        if (thing.places && thing.extent) {
+            const std::vector<double> places = of_points(thing, "position");
+            file_.sample(*thing.places, last_, usd_vectors(places));
+            file_.sample(*thing.extent, last_, extent_of(places, thing.radius));
         }
-        if (thing->velocities)
-            file_.sample(*thing->velocities, last_, usd_vectors(of_points(*thing, "velocity")));
-        if (thing->values)
-            file_.sample(*thing->values, last_, usd_numbers(values_of(thing->array)));
-        if (!thing->pose) continue;
-        const session::DrawableValues& from = info_->plan.numbers[thing->drawable];
-        const std::vector<double>& now = numbers[thing->drawable];
-        if (thing->form == Thing::Form::rigid) {
+        if (thing.velocities)
+            file_.sample(*thing.velocities, last_, usd_vectors(of_points(thing, "velocity")));
+        if (thing.values) file_.sample(*thing.values, last_, usd_numbers(values_of(thing.array)));
+        if (!thing.pose) continue;
+        const session::DrawableValues& from = info_->plan.numbers[thing.drawable];
+        const std::vector<double>& now = numbers[thing.drawable];
+        if (thing.form == Thing::Form::rigid) {
             const std::vector<double> pose = from.body ? from.body->pose(array_of_bodies) : now;
-            file_.sample(*thing->pose, last_, matrix_of(pose));
+            file_.sample(*thing.pose, last_, matrix_of(pose));
             continue;
         }
         Vec3 moved{now[0], now[1], now[2]};
-        if (thing->form == Thing::Form::plane) moved = plus({}, moved, now[3] - thing->offset);
-        file_.sample(*thing->pose, last_,
-                     fmt::format("({}, {}, {})", moved[0], moved[1], moved[2]));
+        if (thing.form == Thing::Form::plane) moved = plus({}, moved, now[3] - thing.offset);
+        file_.sample(*thing.pose, last_, fmt::format("({}, {}, {})", moved[0], moved[1], moved[2]));
     }
 }
 

@@ -171,7 +171,8 @@ void Maker::fill_scene(int shadow_map_size) {
     if (view_.range)
         scene.range = {static_cast<float>((*view_.range)[0]), static_cast<float>((*view_.range)[1]),
                        0, 0};
-    if (list_.sliced) scene.slice = narrow(unit(view_.slice->normal), view_.slice->offset);
+    if (list_.sliced && view_.slice)
+        scene.slice = narrow(unit(view_.slice->normal), view_.slice->offset);
     const std::uint32_t range = (view_.range ? range_given : 0U) |
                                 (view_.symmetric ? std::uint32_t{range_symmetric} : 0U) |
                                 (view_.log_colours ? std::uint32_t{range_log} : 0U);

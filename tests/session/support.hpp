@@ -115,6 +115,7 @@ struct OpenScene {
             frame = exchange->acquire();
             return frame && frame->step == step && s.step == step && !s.frame_waits;
         });
+        if (!frame) throw Error("no frame came");
         return *frame;
     }
 };

@@ -18,7 +18,6 @@
 
 using namespace hindcast;
 using namespace session;
-using document::Document;
 using document::Node;
 using test::message;
 

@@ -304,7 +304,7 @@ void draw_distances(ImVec2 at, int width, int height, const render::Camera& came
                        true);
     for (const PlacedDistance& distance : distances) {
         render::Vec3 corner = distance.from;
-        for (std::size_t c = 0; c < static_cast<std::size_t>(dimension); ++c) {
+        for (std::size_t c = 0; c < corner.size() && c < static_cast<std::size_t>(dimension); ++c) {
             render::Vec3 next = corner;
             next[c] = distance.to[c];
             line(corner, next, axes[c], px(1.5F));

@@ -164,7 +164,7 @@ std::optional<DistanceEnd> end_at(const Stage& stage, const Frame& frame,
     const auto n = static_cast<std::size_t>(pick.drawable);
     const Drawable& drawable = stage.drawables[n];
     const Finder finder(stage, points, camera, width, height, mouse, near);
-    const DistanceEnd resting{.place = pick.place};
+    DistanceEnd resting{.place = pick.place};
     static const std::vector<double> none;
     const std::vector<double>& numbers = n < frame.numbers.size() ? frame.numbers[n] : none;
     switch (drawable.kind) {

@@ -73,7 +73,8 @@ void Measuring::click(Context& context, ImVec2 at, int width, int height) {
         return;
     }
     if (*first_ == *end) return;
-    context.work.distances.push_back({*std::exchange(first_, std::nullopt), *end});
+    context.work.distances.push_back({*first_, *end});
+    first_.reset();
 }
 
 void Measuring::draw(Context& context, ImVec2 at, int width, int height) const {
@@ -101,7 +102,8 @@ void Measuring::draw(Context& context, ImVec2 at, int width, int height) const {
                 ImGui::GetWindowDrawList()->AddCircle(
                     {at.x + static_cast<float>((*p)[0]), at.y + static_cast<float>((*p)[1])}, px(7),
                     ImGui::GetColorU32(style().palette().accent), 0, px(2));
-        } catch (const Error&) {  // it was there a frame ago
+        } catch (const Error&) {
+            return;  // it was there a frame ago
         }
     };
     ring(first_);

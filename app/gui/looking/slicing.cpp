@@ -26,11 +26,12 @@ std::optional<ImVec2> pixel_of(const Context& context, const render::Vec3& place
 bool Slicing::update(Context& context, ImVec2 at, int width, int height, bool pressed,
                      bool active) {
     over_ = false;
-    if (!is_shown(context)) {
+    auto& shown = context.work.view.slice;
+    if (!shown || !is_shown(context)) {
         on_ = false;
         return false;
     }
-    render::Slice& slice = *context.work.view.slice;
+    render::Slice& slice = *shown;
     const render::Bounds box = box_of(*context.picture.stage());
     const render::Vec3 handle = slice_handle(slice, box);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -52,8 +53,9 @@ bool Slicing::update(Context& context, ImVec2 at, int width, int height, bool pr
 }
 
 void Slicing::draw(const Context& context, ImVec2 at, int width, int height) const {
-    if (!is_shown(context)) return;
-    const render::Slice& slice = *context.work.view.slice;
+    const auto& shown = context.work.view.slice;
+    if (!shown || !is_shown(context)) return;
+    const render::Slice& slice = *shown;
     const render::Bounds box = box_of(*context.picture.stage());
     ImDrawList* const list = ImGui::GetWindowDrawList();
     list->PushClipRect(at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)},

@@ -41,7 +41,8 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
         if (wanted && !wanted(key)) continue;
         const session::Form form = session::form_of(rows.item(k), schema);
         std::string help = form.help;
-        if (!form.fallback.is_null()) help += "\nDefault: " + document::to_line(form.fallback);
+        if (!form.fallback.is_null())
+            help.append("\nDefault: ").append(document::to_line(form.fallback));
         FieldPlace place(work, pointer + "/" + key, "Change " + session::in_words(key), form);
         ImGui::PushID(key.c_str());
         draw_field(

@@ -128,7 +128,8 @@ std::string optimised_name(const session::Snapshot& now, const session::Quantity
     const std::size_t element = index / components;
     std::string named = q.names ? q.names->name(static_cast<std::int64_t>(element)) : "";
     named = named.empty() ? fmt::format("[{}]", element) : Path::in_brackets(named);
-    for (const std::string& name : {q.path + tail, q.path + named + tail})
+    named.insert(0, q.path).append(tail);
+    for (const std::string& name : {q.path + tail, named})
         for (const session::ParameterInfo& p : now.present_parameters())
             if (std::ranges::find(p.names, name) != p.names.end()) return name;
     return "";
@@ -345,7 +346,7 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
                    const std::string& documentation, const session::Form* form,
                    const Picks* picks) {
     Workspace& work = context.work;
-    static const session::Form any;
+    static const session::Form any{};
     FieldPlace place(work, q.scene_pointer, "Change " + q.path, form != nullptr ? *form : any, &q,
                      picks);
     const bool many_ways = form != nullptr && form->kind == FormKind::alternatives;

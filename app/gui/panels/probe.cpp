@@ -16,7 +16,7 @@ constexpr double rest = 0.3, again = 0.2;  // s
 
 std::string part_text(const render::Stage& stage, const render::Pick& pick) {
     const Picked picked = picked_of(stage, pick);
-    const std::string part = element_text(picked.part);
+    std::string part = element_text(picked.part);
     if (picked.name.empty()) return part;
     return part.empty() ? picked.name : picked.name + ", " + part;
 }

@@ -204,7 +204,8 @@ void FileDialog::draw(Workspace& work) {
         work.show_open_results = false;
         begin(work, Purpose::results);
     } else if (work.wants_file) {
-        wish_ = *std::exchange(work.wants_file, std::nullopt);
+        wish_ = std::move(*work.wants_file);
+        work.wants_file.reset();
         begin(work, Purpose::choose);
     }
     const std::string title = saving()                       ? "Save scene as"

@@ -29,7 +29,8 @@ void Workspace::keep_checkpoint(const std::string& name,
 void Workspace::take_kept_values() {
     const auto& answer = now().kept_values;
     if (!keeping_ || !answer || answer->number != keeping_->number) return;
-    const Keeping kept = *std::exchange(keeping_, std::nullopt);
+    const Keeping kept = std::move(*keeping_);
+    keeping_.reset();
     if (change("Keep " + kept.name, [&](const document::Document& scene) {
             return session::with_checkpoint(scene, kept.name, answer->values, kept.loss);
         }))
@@ -103,7 +104,8 @@ void Workspace::use_waiting_values() {
     std::error_code error;
     const bool there = has_scene() && !editor_->file().empty() && !show_gallery &&
                        fs::equivalent(editor_->file(), waiting_values_->scene, error);
-    WaitingValues waiting = *std::exchange(waiting_values_, std::nullopt);
+    WaitingValues waiting = std::move(*waiting_values_);
+    waiting_values_.reset();
     if (there) ask_for(std::move(waiting.values));
 }
 

@@ -146,7 +146,7 @@ void draw_items(FieldPlace& place, const std::string& below, const Form& form,
     const Form& item = form.parts[0];
     const Node* const list = place.find(below);
     const std::size_t count = list != nullptr ? list->size() : 0;
-    for (std::size_t k = 0; k < std::min(count, most_blocks); ++k) {
+    for (std::size_t k = 0; list != nullptr && k < std::min(count, most_blocks); ++k) {
         const std::string at = fmt::format("{}/{}", below, k);
         ImGui::PushID(static_cast<int>(k));
         const float side = ImGui::GetFrameHeight() + px(4);

@@ -89,10 +89,14 @@ void FieldPlace::put(const std::string& below, Node value, bool drag, const std:
         const std::string merge = drag ? pointer_ + "#" + below : "";
         const Node* const root = now.find(pointer_);
         if (below.empty() || root == nullptr) {
-            Node whole = below.empty()              ? std::move(value)
-                         : form_.fallback.is_null() ? session::blank(form_, surroundings())
-                                                    : form_.fallback;
-            if (!below.empty()) session::set_below(whole, below, std::move(value));
+            Node whole;
+            if (below.empty()) {
+                whole = std::move(value);
+            } else {
+                whole = form_.fallback.is_null() ? session::blank(form_, surroundings())
+                                                 : form_.fallback;
+                session::set_below(whole, below, std::move(value));
+            }
             // An object of the scene that is not written is made with this member.
             const std::string above = object();
             if (root == nullptr && !above.empty() && now.find(above) == nullptr) {

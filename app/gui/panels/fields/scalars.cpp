@@ -155,7 +155,6 @@ void draw_file(FieldPlace& place, const std::string& below, const Form& form,
 void draw_text(FieldPlace& place, const std::string& below, const Form& form,
                const std::string& help, float width) {
     const Node* const value = place.find(below);
-    const bool number = value != nullptr && value->is_integer();
     const std::string shown = value == nullptr     ? ""
                               : value->is_string() ? value->string()
                                                    : document::to_line(*value);
@@ -169,7 +168,7 @@ void draw_text(FieldPlace& place, const std::string& below, const Form& form,
         form.means.empty() ? std::vector<std::string>() : place.names_for(form);
     const float side = names.empty() ? 0 : ImGui::GetFrameHeight() + px(4);
     const float room = width > 0 ? width : ImGui::GetContentRegionAvail().x;
-    const auto text = text_field(shown, number ? "" : "", room - (side > 0 ? side + px(4) : 0));
+    const auto text = text_field(shown, "", room - (side > 0 ? side + px(4) : 0));
     tip(help + "\nEnter takes it over");
     if (text) place.put(below, node_of(*text));
     if (names.empty()) return;

@@ -112,7 +112,8 @@ void draw_tools(FieldPlace& place, const std::string& below, const Form& form) {
         ImGui::EndPopup();
     }
     ImGui::SameLine(0, px(2));
-    if (icon_button("copy", icon::copy, "Copies all rows, for a spreadsheet", count > 0))
+    if (icon_button("copy", icon::copy, "Copies all rows, for a spreadsheet", count > 0) &&
+        list != nullptr)
         ImGui::SetClipboardText(session::text_of_rows(*list).c_str());
     draw_take_picks(place, below, form);
     ImGui::SameLine(0, px(8));

@@ -111,7 +111,9 @@ private:
     }
 
     // Of many rows every so many is drawn as a point, besides those that are marked.
-    std::size_t every() const { return (shown_->rows() + most_points - 1) / most_points; }
+    std::size_t every() const {
+        return std::max<std::size_t>((shown_->rows() + most_points - 1) / most_points, 1);
+    }
 
     void show(Workspace& work, std::size_t row) {
         chosen_ = row;

@@ -6,6 +6,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "app/gui/panels/panel.hpp"
@@ -31,7 +32,7 @@ std::string selectable(const std::string& pointer) {
     const std::vector<std::string> tokens = document::split_pointer(pointer);
     if (tokens.empty()) return "";
     const std::string& first = tokens.front();
-    const std::string top = "/" + document::pointer_token(first);
+    std::string top = "/" + document::pointer_token(first);
     if (first == "optimizer" && tokens.size() > 2 && tokens[1] == "groups")
         return top + "/groups/" + document::pointer_token(tokens[2]);
     if (first == "time" || first == "gravity" || first == "optimizer" || first == "gradients")
@@ -55,13 +56,13 @@ public:
         if (refused_at_ != text_.version()) refused_.reset();
         show_faults();
     }
-    bool is_busy() const override { return check_ && check_->is_busy(); }
+    bool is_busy() const override { return check_ != nullptr && check_->is_busy(); }
 
     void draw(Context& context) override {
         Workspace& work = context.work;
         if (!check_) {
-            check_.emplace(work.registry(), work.built_with);
-            guide_.emplace(scene_schema(work.registry()));
+            check_ = std::make_unique<session::CheckTask>(work.registry(), work.built_with);
+            guide_ = std::make_unique<session::SchemaGuide>(scene_schema(work.registry()));
         }
         take_text(work);
         mark_error_of_session(work);
@@ -470,8 +471,8 @@ private:
     TextWidget text_;
     CompletionPopup completion_;
     FindBar find_;
-    std::optional<session::CheckTask> check_;
-    std::optional<session::SchemaGuide> guide_;
+    std::unique_ptr<session::CheckTask> check_;  // both are made when the text is first shown
+    std::unique_ptr<session::SchemaGuide> guide_;
     std::shared_ptr<const document::Document> shown_document_;
     std::uint64_t scene_ = 0;            // Workspace::scenes_shown
     std::uint64_t checked_version_ = 0;  // of the text

@@ -1,5 +1,7 @@
 // Objects of sections, by the registry's field rows: added, duplicated, renamed; what refers to
 // them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -143,7 +145,7 @@ private:
         for (std::size_t k = 0; k < old->size(); ++k) {
             std::string key = old->key(k);
             if (is_path_of(key, name_)) {
-                note(label + ": " + key);
+                note(fmt::format("{}: {}", label, key));
                 any = true;
                 if (new_name_ != nullptr) key = *new_name_ + key.substr(name_.size());
             }

@@ -20,9 +20,9 @@ constexpr std::size_t most_looked_at = 5000, most_found = 400;
 
 // The path from the folder; none where it leads out of it.
 std::optional<fs::path> below(const fs::path& file, const fs::path& folder) {
-    const fs::path name = (fs::current_path() / file)
-                              .lexically_normal()
-                              .lexically_relative((fs::current_path() / folder).lexically_normal());
+    fs::path name = (fs::current_path() / file)
+                        .lexically_normal()
+                        .lexically_relative((fs::current_path() / folder).lexically_normal());
     if (name.empty() || name.is_absolute() || *name.begin() == "..") return std::nullopt;
     return name;
 }
@@ -125,7 +125,8 @@ std::string brought_beside(const fs::path& file, const fs::path& folder) {
         parts, [&](const fs::path& part) { return below(part, root).has_value(); }))
         root = root.parent_path();
     std::vector<fs::path> names;
-    for (const fs::path& part : parts) names.push_back(*below(part, root));
+    for (const fs::path& part : parts)
+        if (const auto name = below(part, root)) names.push_back(*name);
     copy_files(names, root, folder);
     return names.front().generic_string();
 }

@@ -304,9 +304,10 @@ Mesh capsule_mesh(const Vec3& half, double radius, int dimension) {
     if (dimension == 2) {
         const Vec3 d = unit(half), left{-d[1], d[0], 0};
         std::vector<Vertex> outline{{Vec3{}, {0, 0, 1}}};
+        constexpr int half_way = around / 2;
         for (const double end : {1.0, -1.0})
-            for (int k = 0; k <= around / 2; ++k) {
-                const double angle = 2 * right * k / (around / 2) - right;
+            for (int k = 0; k <= half_way; ++k) {
+                const double angle = 2 * right * k / half_way - right;
                 const Vec3 out =
                     plus(scaled(d, end * std::cos(angle)), scaled(left, end * std::sin(angle)));
                 outline.push_back({plus(scaled(half, end), scaled(out, radius)), {0, 0, 1}});

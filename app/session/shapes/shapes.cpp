@@ -211,8 +211,9 @@ Document with_shape(const Document& document, const fs::path& file, const Regist
             if (!first) first = error;
         }
     }
-    throw Error(wish.shape.label + " cannot be added to this scene: " + first->happened())
-        .remedy(first->what_to_do());
+    const std::string what = wish.shape.label + " cannot be added to this scene";
+    if (!first) throw Error(what);
+    throw Error(what + ": " + first->happened()).remedy(first->what_to_do());
 }
 
 }  // namespace hindcast::session

@@ -106,7 +106,6 @@ private:
 public:
     static std::string key_value(const TextTree& tree, int object, const std::string& key,
                                  const CompletionSource& source) {
-        const std::string pointer = tree.pointer(object);
         if (const Field* field = field_of(tree, object, key, source.registry);
             field != nullptr && field->kind == FieldKind::body) {
             const std::vector<std::string> bodies = names_of(tree, "bodies");
@@ -321,7 +320,6 @@ private:
         if (pointer == "/view/arrows") add_names(source_.arrows, "arrows");
         // The field of the module in whose value this stands, however deep.
         int object = entry != TextTree::none ? entry : spot_.container;
-        std::string member = key;
         while (object > TextTree::root && field_of(tree_, tree_[object].parent, tree_[object].key,
                                                    source_.registry) == nullptr)
             object = tree_[object].parent;
@@ -342,9 +340,8 @@ private:
             add_names(names_of(tree_, ""), "name");
         } else if ((field->kind == FieldKind::any || field->kind == FieldKind::list) &&
                    contains(field->documentation, "body")) {
-            if (entry != TextTree::none && tree_[entry].kind == Kind::string)
-                add_names(names_of(tree_, "bodies"), "body");
-            else if (entry == TextTree::none || tree_[entry].kind == Kind::missing)
+            if (entry == TextTree::none || tree_[entry].kind == Kind::string ||
+                tree_[entry].kind == Kind::missing)
                 add_names(names_of(tree_, "bodies"), "body");
         }
     }

@@ -85,7 +85,7 @@ public:
 private:
     // Records the fault and mends the document; false if it cannot go on.
     bool take(const Error& error) {
-        std::string pointer = error.json_pointer();
+        const std::string& pointer = error.json_pointer();
         if (!follows_from_repair(error, pointer)) {
             const SceneFault fault = fault_of(placed(error, document_), text_);
             const bool known = std::ranges::any_of(found_, [&](const SceneFault& other) {
@@ -205,15 +205,16 @@ private:
     // Takes an object out; what names it is not looked at any more.
     bool remove(const std::string& object) {
         const Node* const node = document_.find(object);
-        if (node == nullptr || !node->is_object()) return false;
+        const std::string list = parent_of(object);
+        const auto place = document::pointer_index(object.substr(list.size() + 1));
+        if (node == nullptr || !node->is_object() || !place) return false;
+        const std::size_t gone = *place;
         const TextTree tree(document_.to_text());
         const int entry = tree.find(object);
         if (entry != TextTree::none && !object.starts_with("/parameters/"))
             removed_.insert(tree.object_name(entry));
         document_.erase(object);
         // Those behind it move up.
-        const std::string list = parent_of(object);
-        const std::size_t gone = *document::pointer_index(object.substr(list.size() + 1));
         const auto moved = [&](const std::set<std::string>& pointers) {
             std::set<std::string> next;
             for (const std::string& pointer : pointers) {

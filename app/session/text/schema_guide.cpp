@@ -200,8 +200,6 @@ KeyHelp SchemaGuide::help_of(const Nodes& rows, const TextTree& tree,
             differentiable |= node->is_boolean() && node->boolean();
         if (const Node* const target = resolved(*row))
             take(help.documentation, text_of(*target, "description"));
-        const Node* target = resolved(*row);
-        if (target == nullptr) target = row;
         Nodes leaves;
         expand(*row, tree, TextTree::none, leaves);
         for (const Node* const leaf : leaves) {

@@ -32,8 +32,11 @@ constexpr const char* machine_group = "Machine";
 constexpr const char* result_group = "Results";
 
 std::string check_assignment(const std::string& text) {
-    const std::size_t sign = Path::end(text);
-    if (sign == std::string::npos || sign == 0) return "'" + text + "' is not path=value";
+    try {
+        split_assignment(text);
+    } catch (const Error& e) {
+        return e.what();
+    }
     return "";
 }
 

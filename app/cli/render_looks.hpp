@@ -1,5 +1,5 @@
-// The options of `hindcast render` for arrows, tubes, the slice, fields as heights and distances; where they say nothing,
-// the scene's view does.
+// The options of `hindcast render` for arrows, tubes, the slice, fields as heights and distances;
+// where they say nothing, the scene's view does.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -121,12 +121,16 @@ std::string brought_beside(const fs::path& file, const fs::path& folder) {
     // The deepest folder that holds all parts.
     const std::vector<fs::path> parts = with_parts(fs::absolute(file).lexically_normal());
     fs::path root = parts.front().parent_path();
-    while (!std::ranges::all_of(
-        parts, [&](const fs::path& part) { return below(part, root).has_value(); }))
-        root = root.parent_path();
     std::vector<fs::path> names;
-    for (const fs::path& part : parts)
-        if (const auto name = below(part, root)) names.push_back(*name);
+    while (names.size() < parts.size()) {
+        const auto name = below(parts[names.size()], root);
+        if (name) {
+            names.push_back(*name);
+        } else {
+            root = root.parent_path();
+            names.clear();
+        }
+    }
     copy_files(names, root, folder);
     return names.front().generic_string();
 }

@@ -1,6 +1,6 @@
 // What the scene's "view" says of how things are drawn, besides colours (colour_look.hpp) and the
-// camera: arrows, the thickness of tubes, a slice, fields as heights, distances. The window, `hindcast render` and
-// Python share it.
+// camera: arrows, the thickness of tubes, a slice, fields as heights, distances. The window,
+// `hindcast render` and Python share it.
 #pragma once
 
 #include <cstdint>

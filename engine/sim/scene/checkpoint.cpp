@@ -248,8 +248,7 @@ Node checkpoint_values(Simulation& simulation, std::span<const double> parameter
 
 void use_checkpoint(Scene& scene, const Registry& registry, const SimulationOptions& options,
                     const std::string& name) {
-    use_values(scene, registry, options,
-               Node(*checkpoint_named(scene.document(), name).find("values")));
+    use_values(scene, registry, options, *checkpoint_named(scene.document(), name).find("values"));
 }
 
 void use_values(Scene& scene, const Registry& registry, const SimulationOptions& options,

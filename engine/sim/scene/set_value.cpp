@@ -87,13 +87,15 @@ void set_value(Scene& scene, const Registry& registry, const SimulationOptions& 
                   named ? *named : document::written_form(values, quantity.components, shared)));
 }
 
+std::pair<std::string, std::string> split_assignment(const std::string& text) {
+    const std::size_t sign = Path::end(text);
+    if (sign == std::string::npos || sign == 0) throw Error("'" + text + "' is not path=value");
+    return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
 void set_assignment(Scene& scene, const Registry& registry, const SimulationOptions& options,
                     const std::string& assignment) {
-    const std::size_t sign = Path::end(assignment);
-    if (sign == std::string::npos || sign == 0)
-        throw Error("'" + assignment + "' is not path=value");
-    const std::string path = assignment.substr(0, sign);
-    std::string value = assignment.substr(sign + 1);
+    auto [path, value] = split_assignment(assignment);
     const bool word = !value.empty() && std::ranges::all_of(value, [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '.' || c == '-';
     });

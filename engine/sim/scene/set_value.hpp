@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/sim/simulation.hpp"
 
@@ -17,6 +18,8 @@ namespace hindcast {
 void set_value(Scene& scene, const Registry& registry, const SimulationOptions& options,
                const std::string& path, std::string_view json);
 
+// Path and value of "path=value". Throws Error for another text.
+std::pair<std::string, std::string> split_assignment(const std::string& text);
 // The same with "path=value", as it stands on a command line: the value is JSON, or a bare word or
 // fraction, for which no quotes are needed.
 void set_assignment(Scene& scene, const Registry& registry, const SimulationOptions& options,

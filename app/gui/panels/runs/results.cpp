@@ -84,8 +84,8 @@ private:
         std::string text =
             fmt::format("{}: {} {}", shown_->scene, shown_->rows(), starts ? "starts" : "variants");
         if (!shown_->made.empty()) text += ", stopped after " + shown_->made;
-        if (const std::string changes = made_with(); !changes.empty())
-            text += ", made with " + changes;
+        const std::string changes = made_with();
+        if (!changes.empty()) text += ", made with " + changes;
         if (shown_->columns.size() > most_columns)
             text += fmt::format(", {} of {} columns", most_columns, shown_->columns.size());
         if (every() > 1) text += fmt::format(", one of {} drawn as a point", every());
@@ -93,7 +93,7 @@ private:
         const float axes = std::clamp(room * 0.62F, std::min(room, px(230)), px(460));
         ImGui::TextUnformatted(cut_to(text, room - axes - px(12)).c_str());
         tip(text + "\n" + shown_->folder.string() +
-            (made_with().empty() ? "" : "\nA row is shown with what it was made with."));
+            (changes.empty() ? "" : "\nA row is shown with what it was made with."));
         ImGui::SameLine(0, 0);
         ImGui::SetCursorPosX(right_edge() - axes);
         const float half = (axes - px(8)) / 2;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <system_error>
 
 #include "engine/base/files.hpp"
@@ -93,11 +94,14 @@ void Exporter::write() {
             usd_->add(time);
             continue;
         }
+        if (!geometry_ || (format == Format::vtu && !shown_))
+            throw std::logic_error("an export without its geometry");
+        const Geometry& geometry = *geometry_;
         const fs::path file = place_(file_name(times_.size(), format));
         write_file_atomically(file, format == Format::vtu
-                                        ? to_vtu(*geometry_, time, shown_->attributes())
-                                    : format == Format::ply ? to_ply(*geometry_)
-                                                            : to_obj(*geometry_));
+                                        ? to_vtu(geometry, time, shown_->attributes())
+                                    : format == Format::ply ? to_ply(geometry)
+                                                            : to_obj(geometry));
     }
     times_.push_back(time);
     last_written_ = done_;

@@ -161,7 +161,8 @@ TEST_CASE("session: a number that is dragged is seen while it is dragged") {
         scene.document = std::make_shared<const Document>(changed);
         scene.session.send(Apply{scene.document, ++scene.revision, scene.file, false});
         ::usleep(5000);
-        for (const QuantityInfo& q : scene.session.snapshot()->quantities)
+        const auto snapshot = scene.session.snapshot();  // kept while it is read
+        for (const QuantityInfo& q : snapshot->quantities)
             if (q.path == "air.rate") seen.insert(q.values.front());
     }
     scene.wait([&](const Snapshot& s) {

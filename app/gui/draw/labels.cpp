@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -296,15 +297,16 @@ void draw_distances(ImVec2 at, int width, int height, const render::Camera& came
         if (p && q) list->AddLine(*p, *q, colour, thick);
     };
     // As the axes of the gizmo.
-    static constexpr ImU32 axes[] = {IM_COL32(214, 72, 72, 255), IM_COL32(72, 176, 84, 255),
-                                     IM_COL32(80, 120, 230, 255)};
+    static constexpr std::array<ImU32, 3> axes{
+        IM_COL32(214, 72, 72, 255), IM_COL32(72, 176, 84, 255), IM_COL32(80, 120, 230, 255)};
     const ImU32 ink = ImGui::GetColorU32(ImGuiCol_Text),
                 border = ImGui::GetColorU32(ImGuiCol_WindowBg, 0.8F);
     list->PushClipRect(at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)},
                        true);
     for (const PlacedDistance& distance : distances) {
         render::Vec3 corner = distance.from;
-        for (std::size_t c = 0; c < corner.size() && c < static_cast<std::size_t>(dimension); ++c) {
+        const std::size_t along = dimension == 3 ? 3 : 2;
+        for (std::size_t c = 0; c < along; ++c) {
             render::Vec3 next = corner;
             next[c] = distance.to[c];
             line(corner, next, axes[c], px(1.5F));

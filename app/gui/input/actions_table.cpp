@@ -325,7 +325,7 @@ std::vector<Action> view_actions() {
          [](Workspace& w) { w.tool = Tool::look; },
          [](const Workspace& w) { return w.tool == Tool::look; }, false, true},
         {"move_tool", "View", icon::move, "Move", ImGuiKey_W,
-         "Arrows at the selected thing move it in the scene file", runs,
+         "Arrows at the selected thing move it in the scene file, squares change its sizes", runs,
          [](Workspace& w) { w.tool = Tool::move; },
          [](const Workspace& w) { return w.tool == Tool::move; }},
         {"rotate_tool", "View", icon::rotate, "Rotate", ImGuiKey_E,

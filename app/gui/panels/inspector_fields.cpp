@@ -43,7 +43,10 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
         std::string help = form.help;
         if (!form.fallback.is_null())
             help.append("\nDefault: ").append(document::to_line(form.fallback));
-        FieldPlace place(work, pointer + "/" + key, "Change " + session::in_words(key), form);
+        std::string here = pointer, name = "Change ";
+        here.append("/").append(key);
+        name.append(session::in_words(key));
+        FieldPlace place(work, here, name, form);
         ImGui::PushID(key.c_str());
         draw_field(
             place,

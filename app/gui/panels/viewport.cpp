@@ -17,6 +17,7 @@
 #include "app/gui/looking/measuring.hpp"
 #include "app/gui/looking/slicing.hpp"
 #include "app/gui/making/part_tools.hpp"
+#include "app/gui/making/sizing.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/probe.hpp"
 #include "app/gui/panels/view_controls.hpp"
@@ -72,15 +73,18 @@ public:
         work.where_is = [picture = &context.picture](const std::string& body, std::int64_t point) {
             return place_of(*picture, body, point);
         };
-        const bool slicing = !busy && slicing_.update(context, at, width, height, pressed, active);
-        const bool choosing =
-            !busy && !slicing && parts_.update(context, at, width, height, pressed, active);
+        const bool sizing = !busy && sizing_.update(context, at, width, height, pressed, active);
+        const bool slicing =
+            !busy && !sizing && slicing_.update(context, at, width, height, pressed, active);
+        const bool choosing = !busy && !sizing && !slicing &&
+                              parts_.update(context, at, width, height, pressed, active);
         measuring_.update(context, at, width, height, hovered && !active && !busy && !slicing);
-        if (!busy && !slicing && !choosing &&
+        if (!busy && !sizing && !slicing && !choosing &&
             !pulling_.update(context, at, width, height, pressed, active))
             mouse(context, at, width, height, hovered, active);
         probe_.draw(context, at, hovered && !active && !busy && !slicing);
         slicing_.draw(context, at, width, height);
+        sizing_.draw(context, at, width, height);
         measuring_.draw(context, at, width, height);
         parts_.draw(context, at, width, height);
         view_menu(context, hovered && happens(Gesture::view_menu));
@@ -312,6 +316,7 @@ private:
     PartTools parts_;
     Measuring measuring_;
     Slicing slicing_;
+    Sizing sizing_;
     ViewControls controls_;
     Probe probe_;
     Matrix matrix_{};

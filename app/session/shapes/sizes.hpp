@@ -1,0 +1,40 @@
+// The sizes of an object that are dragged in the picture: the faces of boxes and grids, the edges of a
+// cloth, the ends and radii of obstacles. Pure functions of the document.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/session/shapes/shape_place.hpp"
+#include "engine/document/document.hpp"
+#include "engine/model/registry.hpp"
+
+namespace hindcast::session {
+
+struct SizeHandle {
+    std::string name;      // of the size: "radius", "length", "x"
+    Place at{}, along{};   // m; the way in which it grows, a unit vector
+    bool repeats = false;  // it may keep its distances and have more points or cells instead
+};
+
+// The handles of the object at "/bodies/0" or so, in an order that depends on the object alone. None
+// where it has no sizes that are written as numbers.
+std::vector<SizeHandle> size_handles(const document::Document& scene, const Registry& registry,
+                                     const std::string& pointer);
+
+struct Resized {
+    struct Change {
+        std::string pointer;
+        document::Node value;
+    };
+    std::vector<Change> changes;
+    std::string text;  // "0.4 x 0.2 m, 21 x 11 points"
+};
+// What the handle (a number in that list) makes of the scene when it has been dragged so far, m; the
+// opposite side stays where it is. What would vanish keeps a thousandth of its size. `repeats`: with
+// the same distances between points. Boxes in which points are fixed are stretched with them, springs
+// that connect the points of a grid have its counts. Throws Error if there is no such handle.
+Resized resized(const document::Document& scene, const Registry& registry,
+                const std::string& pointer, std::size_t handle, double by, bool repeats = false);
+
+}  // namespace hindcast::session

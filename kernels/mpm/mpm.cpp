@@ -8,6 +8,7 @@
 #include "kernels/mpm/mpm.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/document/read.hpp"
 #include "kernels/mpm/transfer.hpp"
@@ -119,8 +120,6 @@ public:
             throw settings_->error("type", "material points are two-dimensional")
                 .remedy("set \"dimension\": 2");
         placed_ = particles::place_points(*settings_, model);
-        model.draw(
-            {settings_->name(), model::DrawnPoints{placed_.range.first, placed_.range.count, 0}});
     }
 
     void build(Model& model) override {
@@ -179,6 +178,7 @@ public:
                                                        name + ": elastic energy"));
                               }});
         model.shared<Present>().points = true;
+        draw(model);
     }
 
     void finish(Model& model) override {
@@ -188,6 +188,20 @@ public:
     }
 
 private:
+    // Discs around squares as large as the points are on the average at rest: bodies look closed.
+    void draw(Model& model) const {
+        double radius = 0;  // by how close they are, where no volume is written
+        if (settings_->written("volume")) {
+            const std::vector<double>& volumes =
+                model.find_quantity(settings_->name() + ".volume")->values;
+            double sum = 0;
+            for (const double volume : volumes) sum += volume;
+            radius = std::sqrt(sum / static_cast<double>(volumes.size()) / 2);
+        }
+        model.draw({settings_->name(),
+                    model::DrawnPoints{placed_.range.first, placed_.range.count, radius}});
+    }
+
     std::shared_ptr<Settings> settings_;
     particles::Placed placed_;
 };

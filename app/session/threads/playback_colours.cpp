@@ -2,6 +2,8 @@
 // where the frames lie on a CUDA device, by the runner.
 #include "app/session/threads/playback.hpp"
 
+#include <utility>
+
 namespace hindcast::session {
 
 using namespace std::chrono_literals;
@@ -25,8 +27,7 @@ bool Playback::measure_colours(Lock& lock) {
         job = colour_range_.next(shared_.shown, shared_.frame_contents);
     } else if (job) {
         shared_.colour_job = job;
-        colour_job_ = std::move(job);
-        job.reset();
+        colour_job_ = std::exchange(job, std::nullopt);
         shared_.wake_runner();
     }
     if (colour_range_.range(shared_.shown, shared_.frame_contents) != shared_.draft.colour_range)

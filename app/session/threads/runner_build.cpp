@@ -74,7 +74,7 @@ std::shared_ptr<const std::vector<SharedValues>> Runner::edited_in_place(
         const bool named = info.names && info.names->may_be_left_out && !info.shared;
         if (!named && (written == nullptr || document_->find(info.scene_pointer) == nullptr))
             return nullptr;
-        const document::Node none;
+        const document::Node none{};
         std::optional<std::vector<double>> values =
             values_in_place(*now_.simulation, *now_.simulation->model().find_quantity(info.path),
                             written == nullptr ? none : *written);

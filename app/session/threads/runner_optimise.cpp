@@ -425,7 +425,8 @@ void Runner::accept(const Accept& command) {
         const Lock lock(shared_.mutex);
         const IterationInfo* const asked = command.iteration ? row_of(*command.iteration) : nullptr;
         if (command.iteration && (asked == nullptr || !asked->parameters))
-            throw Error("the parameters of iteration " + std::to_string(*command.iteration) +
+            throw Error("the parameters of iteration " +
+                        std::to_string(command.iteration.value_or(-1)) +
                         " are not in memory any more");
         if (asked != nullptr && asked->epoch != epoch_)
             throw Error("iteration " + std::to_string(*command.iteration) +

@@ -109,8 +109,9 @@ std::string ColourLook::words(const Snapshot& now) const {
         case Range::frame: return "of this moment";
         case Range::run: break;
     }
-    if (range_of_run(*this, now) == nullptr) return "of this moment";
-    return now.colour_range->complete ? "of the whole run" : "of the run so far";
+    const auto& of_run = now.colour_range;
+    if (!of_run || range_of_run(*this, now) == nullptr) return "of this moment";
+    return of_run->complete ? "of the whole run" : "of the run so far";
 }
 
 }  // namespace hindcast::session

@@ -172,7 +172,7 @@ public:
     }
 
     void finish(Model& model) override {
-        body_->finish(self(model).control);
+        if (body_) body_->finish(self(model).control);  // there since build()
         name_arrays(model, settings_->name(), *robot_);
         offer_sliders(model, settings_->name(), *robot_);
     }

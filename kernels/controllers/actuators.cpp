@@ -1,6 +1,7 @@
 #include "kernels/controllers/actuators.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "engine/document/read.hpp"
 #include "engine/model/element_names.hpp"
@@ -38,7 +39,9 @@ model::Field actuators_field() {
 void add(Model& model, const Settings& settings, const Actuators& actuators,
          const lang::KernelDef& kernel, std::vector<NamedArgument> arguments,
          const std::string& what) {
-    arguments.emplace_back("control", *actuators.robot->control);
+    const auto& control = actuators.robot->control;
+    if (!control) throw std::logic_error("actuators of a robot without controls");
+    arguments.emplace_back("control", *control);
     arguments.emplace_back("step", model.step_counter());
     std::erase_if(arguments, [&](const NamedArgument& argument) {
         return std::ranges::none_of(kernel.parameters(), [&](const ir::Parameter& parameter) {

@@ -29,13 +29,16 @@ Mesh triangles_mesh(const std::vector<double>& corners) {
     return mesh;
 }
 
+// The parts of robots are many, and small: smooth normals hide that they have few sides.
+constexpr int around = 24;
+
 Mesh mesh_of(const Shape& shape) {
     const auto& s = shape.size;
     switch (shape.kind) {
         case Kind::box: return box_mesh({s[0], s[1], s[2]}, 3);
-        case Kind::ellipsoid: return ellipsoid_mesh({s[0], s[1], s[2]});
-        case Kind::capsule: return capsule_mesh({0, 0, s[1]}, s[0], 3);
-        case Kind::cylinder: return cylinder_mesh({0, 0, s[1]}, s[0]);
+        case Kind::ellipsoid: return ellipsoid_mesh({s[0], s[1], s[2]}, around);
+        case Kind::capsule: return capsule_mesh({0, 0, s[1]}, s[0], 3, around);
+        case Kind::cylinder: return cylinder_mesh({0, 0, s[1]}, s[0], around);
         case Kind::rectangle:
             return triangles_mesh({-s[0], -s[1], 0, s[0], -s[1], 0, s[0], s[1], 0,  //
                                    -s[0], -s[1], 0, s[0], s[1], 0, -s[0], s[1], 0});

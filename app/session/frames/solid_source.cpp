@@ -22,8 +22,6 @@ using render::Vec3;
 using Kind = model::DrawnSolid::Kind;
 using Turn = std::array<Vec3, 3>;  // rows of a rotation
 
-constexpr int around = 48;  // sides of what is round
-
 Vec3 scaled(const Vec3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; }
 Vec3 unit(const Vec3& a) {
     const double length = std::sqrt(dot(a, a));
@@ -79,7 +77,7 @@ void add_fan(Mesh& mesh, const std::vector<Vertex>& corners) {
 struct Ring {
     double radius, along, normal_out, normal_along;
 };
-Mesh revolved(const Vec3& axis, const std::vector<Ring>& profile) {
+Mesh revolved(const Vec3& axis, const std::vector<Ring>& profile, int around) {
     const Vec3 d = unit(axis);
     const std::size_t least = static_cast<std::size_t>(
         std::ranges::min_element(d, {}, [](double x) { return std::abs(x); }) - d.begin());
@@ -299,12 +297,12 @@ Mesh box_mesh(const Vec3& half, int dimension) {
     return mesh;
 }
 
-Mesh capsule_mesh(const Vec3& half, double radius, int dimension) {
+Mesh capsule_mesh(const Vec3& half, double radius, int dimension, int around) {
     const double length = std::sqrt(dot(half, half)), right = std::numbers::pi / 2;
     if (dimension == 2) {
         const Vec3 d = unit(half), left{-d[1], d[0], 0};
         std::vector<Vertex> outline{{Vec3{}, {0, 0, 1}}};
-        constexpr int half_way = around / 2;
+        const int half_way = around / 2;
         for (const double end : {1.0, -1.0})
             for (int k = 0; k <= half_way; ++k) {
                 const double angle = 2 * right * k / half_way - right;
@@ -318,7 +316,7 @@ Mesh capsule_mesh(const Vec3& half, double radius, int dimension) {
         return mesh;
     }
     std::vector<Ring> profile;
-    constexpr int quarter = around / 4;
+    const int quarter = around / 4;
     for (const double end : {-1.0, 1.0})
         for (int k = 0; k <= quarter; ++k) {
             // From the pole to the equator, and back.
@@ -327,28 +325,30 @@ Mesh capsule_mesh(const Vec3& half, double radius, int dimension) {
                          along = end * std::cos(right * step / quarter);
             profile.push_back({radius * out, end * length + radius * along, out, along});
         }
-    return revolved(half, profile);
+    return revolved(half, profile, around);
 }
 
-Mesh cylinder_mesh(const Vec3& half, double radius) {
+Mesh cylinder_mesh(const Vec3& half, double radius, int around) {
     const double h = std::sqrt(dot(half, half));
-    return revolved(half, {{0, -h, 0, -1},
-                           {radius, -h, 0, -1},
-                           {radius, -h, 1, 0},
-                           {radius, h, 1, 0},
-                           {radius, h, 0, 1},
-                           {0, h, 0, 1}});
+    return revolved(half,
+                    {{0, -h, 0, -1},
+                     {radius, -h, 0, -1},
+                     {radius, -h, 1, 0},
+                     {radius, h, 1, 0},
+                     {radius, h, 0, 1},
+                     {0, h, 0, 1}},
+                    around);
 }
 
-Mesh ellipsoid_mesh(const Vec3& radii) {
+Mesh ellipsoid_mesh(const Vec3& radii, int around) {
     std::vector<Ring> profile;
-    constexpr int half = around / 2;
+    const int half = around / 2;
     for (int k = 0; k <= half; ++k) {
         const double angle = std::numbers::pi * k / half;
         const double out = k == 0 || k == half ? 0 : std::sin(angle), along = -std::cos(angle);
         profile.push_back({out, along, out, along});
     }
-    Mesh mesh = revolved({0, 0, 1}, profile);
+    Mesh mesh = revolved({0, 0, 1}, profile, around);
     for (Vec3& p : mesh.places)
         for (std::size_t k = 0; k < 3; ++k) p[k] *= radii[k];
     for (Vec3& n : mesh.normals) {

@@ -15,10 +15,11 @@ namespace hindcast::session {
 
 // In its own axes, about the centre. `half`: half extents, m.
 render::Mesh box_mesh(const render::Vec3& half, int dimension);
-// `half`: from the middle to an end of the axis. 48 triangles around; in the plane a stadium.
-render::Mesh capsule_mesh(const render::Vec3& half, double radius, int dimension);
-render::Mesh cylinder_mesh(const render::Vec3& half, double radius);
-render::Mesh ellipsoid_mesh(const render::Vec3& radii);
+// `half`: from the middle to an end of the axis; in the plane a stadium. `around`: sides of what is
+// round, a multiple of 4.
+render::Mesh capsule_mesh(const render::Vec3& half, double radius, int dimension, int around = 48);
+render::Mesh cylinder_mesh(const render::Vec3& half, double radius, int around = 48);
+render::Mesh ellipsoid_mesh(const render::Vec3& radii, int around = 48);
 // Of a triangle, counter-clockwise as seen from its tip.
 render::Vec3 normal_of(const render::Vec3& a, const render::Vec3& b, const render::Vec3& c);
 // The rows of the rotation by a quaternion (w, x, y, z) of any length but 0.

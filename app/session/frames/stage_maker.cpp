@@ -151,14 +151,15 @@ private:
     double radius_of(std::int64_t first, std::int64_t count) const {
         const std::vector<double>& x = model_.initial_points();
         const auto d = static_cast<std::size_t>(model_.dimension());
-        constexpr double alone = 0.05;
+        constexpr double alone = 0.05;    // m
+        constexpr double largest = 0.03;  // of the scene's extent
         if (static_cast<std::size_t>(first + count) * d > x.size() || count == 0) return alone;
         const double spacing = spacing_of(x.data() + static_cast<std::size_t>(first) * d,
                                           static_cast<std::size_t>(count), model_.dimension());
         const double extent = box_.diagonal();
         if (extent <= 0) return alone;
-        if (spacing <= 0) return 0.02 * extent;
-        return std::min(0.45 * spacing, 0.02 * extent);
+        if (spacing <= 0) return largest * extent;
+        return std::min(0.45 * spacing, largest * extent);
     }
 
     void colour_owners() {

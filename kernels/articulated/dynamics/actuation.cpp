@@ -59,7 +59,7 @@ Way joint_way(const Tree& t, const Actuator& a, const Place& at_place, const Vec
     return way;
 }
 
-struct SiteFrame {
+struct SiteFrame {  // NOLINT: assigning records, so it may throw
     int body = 0;
     Vec3 place;
     Quat turn;

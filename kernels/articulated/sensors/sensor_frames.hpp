@@ -9,7 +9,7 @@
 namespace hindcast::articulated {
 
 // Where it is and how it moves, in the world's axes.
-struct FrameNow {
+struct FrameNow {  // NOLINT: assigning records, so it may throw
     Vec3 place;
     Quat turn;
     Vec3 velocity, spin;

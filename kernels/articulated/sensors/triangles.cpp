@@ -54,7 +54,8 @@ TriangleRange TriangleList::field(int number) {
             top.push_back(
                 vertex(x(j), y(i), size(2) * r.real("hfield_data", heights + i * columns + j)));
     const auto at_top = [&](int i, int j) {
-        return top[static_cast<std::size_t>(i * columns + j)];
+        return top[static_cast<std::size_t>(i) * static_cast<std::size_t>(columns) +
+                   static_cast<std::size_t>(j)];
     };
     const auto add = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
         all_.corners.insert(all_.corners.end(), {a, b, c});

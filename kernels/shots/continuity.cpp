@@ -34,17 +34,18 @@ public:
         Shots& shots = find(model);
         const std::int64_t jumps = shots.jump_count();
         const int dofs = shots.tree->nv;
+        const std::int64_t numbers = 2 * std::int64_t{dofs};  // positions and velocities
         if (jumps == 0)
             throw s.error("of", "there is one shot, which meets none")
                 .remedy("remove this objective, or make more shots");
-        const std::int64_t count = 2 * dofs * jumps;
+        const std::int64_t count = numbers * jumps;
         if (!shots.jumps) shots.jumps = Array(model.real(), {count, 1});
         const Array residual = model.add_array(
             s.name() + ".residual", count, 1,
             {.meaning =
                  "jump at each begin of a shot, degree of freedom by degree of freedom, first "
                  "of positions, then of velocities, in sigmas"});
-        const Quantity& sigma = s.quantity(model, "sigma", 2 * dofs);
+        const Quantity& sigma = s.quantity(model, "sigma", numbers);
         model::Term term{
             .name = s.name(), .times = {model.options().steps}, .value = Array(ir::Type::f64, {1})};
         if (const document::Node* const weight = s.node().find("weight"))
@@ -54,7 +55,7 @@ public:
         block.weight = term.weight;
         block.values = residual;
         block.sigma = &sigma;
-        for (int c = 0; c < 2 * dofs; ++c) {
+        for (std::int64_t c = 0; c < numbers; ++c) {
             block.channels.push_back(
                 {(c < dofs ? "position " : "velocity ") + std::to_string(c % dofs), c * jumps,
                  jumps});

@@ -70,8 +70,21 @@ std::array<double, 4> seen_box(Robot& robot, const Vec3& low, const Vec3& high) 
     return seen;
 }
 
-// In the picture, and as large as fits.
-void check_framed(Robot& robot, const Vec3& low, const Vec3& high) {
+// Of the largest points in the picture, m.
+double ball_radius(Robot& robot) {
+    double radius = 0;
+    for (const render::Drawable& drawable : robot.now().stage->drawables)
+        if (drawable.kind == render::Drawable::Kind::points)
+            radius = std::max(radius, drawable.radius);
+    return radius;
+}
+
+// Balls at places between these are in the picture, and as large as fits.
+void check_framed(Robot& robot, Vec3 low, Vec3 high) {
+    for (std::size_t k = 0; k < 3; ++k) {
+        low[k] -= ball_radius(robot);
+        high[k] += ball_radius(robot);
+    }
     const std::array<double, 4> seen = seen_box(robot, low, high);
     CHECK(seen[0] > 0);
     CHECK(seen[1] > 0);
@@ -231,8 +244,8 @@ TEST_CASE("gui: F frames what is selected, or all as it is now; a double click c
         hands.MouseMoveToPos(at);
         hands.MouseDoubleClick(ImGuiMouseButton_Left);
         robot.frames(3);
-        // On its surface: a ball's radius, a fiftieth of the scene, off.
-        CHECK(distance(robot.work().view.camera.target, first) < 0.1);
+        // On its surface.
+        CHECK(distance(robot.work().view.camera.target, first) < 1.01 * ball_radius(robot));
         CHECK(distance(robot.work().view.camera.eye, robot.work().view.camera.target) ==
               doctest::Approx(far));
     });

@@ -114,7 +114,8 @@ TEST_CASE("render: logarithmic colours of a field are those of the numbers' part
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 2; ++j) {
                     // Least: 0.1; in decades above that, of 4.
-                    const double value = values[static_cast<std::size_t>(2 * i + j)];
+                    const double value =
+                        values[2 * static_cast<std::size_t>(i) + static_cast<std::size_t>(j)];
                     const double part = value > 0.1 ? std::log10(value / 0.1) / 4 : 0;
                     const Colour c = colour_at(map, range[0] < 0 ? 0.5 + 0.5 * part : part);
                     const Pixel drawn = pixel(image, 30 + static_cast<int>((i - 1.0) * 10),

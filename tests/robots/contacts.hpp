@@ -40,7 +40,7 @@ inline std::vector<FoundContact> contacts_of(const Oracle& oracle) {
     int count = 0;
     const std::byte* all = nullptr;
     std::memcpy(&count, oracle.data() + L::ncon, sizeof count);
-    std::memcpy(&all, oracle.data() + L::contact, sizeof(void*));
+    std::memcpy(static_cast<void*>(&all), oracle.data() + L::contact, sizeof(void*));
     std::vector<FoundContact> list(static_cast<std::size_t>(count));
     for (FoundContact& c : list) {
         std::array<int, 2> geoms{};
@@ -60,7 +60,8 @@ inline std::vector<FoundContact> contacts_of(const Oracle& oracle) {
 inline std::vector<double> places_of(const Oracle& oracle, const std::string& what) {
     const double* numbers = nullptr;
     const bool turned = what == "xquat";
-    std::memcpy(&numbers, oracle.data() + (turned ? ContactLayout::xquat : ContactLayout::xpos),
+    std::memcpy(static_cast<void*>(&numbers),
+                oracle.data() + (turned ? ContactLayout::xquat : ContactLayout::xpos),
                 sizeof(void*));
     return {numbers, numbers + oracle.model().size("nbody") * (turned ? 4 : 3)};
 }

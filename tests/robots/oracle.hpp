@@ -69,7 +69,7 @@ public:
         for (std::size_t j = 0; j < types.size(); ++j) {
             if (types[j] > 1) continue;
             double* const q =
-                &s.qpos[static_cast<std::size_t>(places[j] + (types[j] == 0 ? 3 : 0))];
+                &s.qpos[static_cast<std::size_t>(places[j]) + (types[j] == 0 ? 3 : 0)];
             const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
             for (int k = 0; k < 4; ++k) q[k] /= length;
         }
@@ -92,7 +92,8 @@ public:
         REQUIRE(found != fields.end());
         REQUIRE(found->element == robot::Element::real64);
         double* numbers = nullptr;
-        std::memcpy(&numbers, compiled_.memory.get() + found->offset, sizeof(void*));
+        std::memcpy(static_cast<void*>(&numbers), compiled_.memory.get() + found->offset,
+                    sizeof(void*));
         return {numbers, model_.reals(name).size()};
     }
     void set_constants() { call<void(const void*, void*)>("mj_setConst")(memory(), data_); }

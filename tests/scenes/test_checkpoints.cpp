@@ -224,7 +224,7 @@ TEST_CASE("checkpoints: many numbers go to a file of 64 bits, which results take
         "parameters": [{"path": "dust.velocity"}]})");
     document.save(folder / "dust.json");
     Simulation simulation(Scene::load(folder / "dust.json"), test::all_modules(), options());
-    std::vector<double> values(3 * n);
+    std::vector<double> values(std::size_t{3} * n);
     std::mt19937_64 random(3);
     for (double& value : values) value = std::normal_distribution<double>(0, 1)(random);
     const Node kept = checkpoint_values(simulation, values, folder.path(), "dust_checkpoint");

@@ -289,7 +289,7 @@ TEST_CASE("session: what iterations hold is bounded, shown, and thinned out even
     const auto every = all->session.snapshot();
     const auto kept = few->wait([](const Snapshot& s) { return s.history->size() == 31; });
     const auto parameters = static_cast<std::int64_t>(every->history->front().parameters->size());
-    const std::int64_t row = 2 * 8 * parameters;  // with the gradient
+    const std::int64_t row = std::int64_t{2} * 8 * parameters;  // with the gradient
     CHECK(every->iteration_bytes == 31 * row);
     CHECK(kept->iteration_bytes <= 24'000 / 8);
     CHECK(kept->frame_bytes >= kept->iteration_bytes);
@@ -340,7 +340,7 @@ TEST_CASE("session: a history of more iterations than are kept is the coarser th
             s->session.send(Optimise{Optimise::What::start});
             s->wait([&](const Snapshot& now) {
                 return now.activity == Activity::idle && !now.history->empty() &&
-                       now.history->back().iteration == 30 * (runs + 1);
+                       now.history->back().iteration == std::int64_t{30} * (runs + 1);
             });
         }
     const auto kept = scene.session.snapshot(), every = whole.session.snapshot();

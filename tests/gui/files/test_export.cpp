@@ -262,7 +262,7 @@ TEST_CASE("gui export: the whole window, without the dialog") {
         for (int y = 200; y < 400; ++y)
             for (int x = 400; x < 500; ++x)
                 for (int c = 0; c < 3; ++c) {
-                    const auto at = static_cast<std::size_t>((y * 900 + x) * 4 + c);
+                    const std::ptrdiff_t at = (std::ptrdiff_t{y} * 900 + x) * 4 + c;
                     different += std::abs(first.pixels[at] - before.pixels[at]) > 8;
                 }
         CHECK(different < 600);  // of 60000

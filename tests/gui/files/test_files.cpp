@@ -55,6 +55,7 @@ void leave_an_autosave(Robot& robot, const fs::path& file) {
             lost.autosave();
             ::raise(SIGKILL);
         } catch (...) {
+            ::_exit(2);
         }
         ::_exit(1);
     }

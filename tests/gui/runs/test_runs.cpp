@@ -132,9 +132,10 @@ fs::path start_results(Robot& robot) {
 }  // namespace
 
 TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and undone") {
-    for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{900, 600}}) {
-        Robot robot({.width = width, .height = height});
-        robot.run([&, width = width](ImGuiTestContext& hands) {
+    for (const auto& size : {std::pair{1280, 800}, std::pair{900, 600}}) {
+        const int width = size.first;
+        Robot robot({.width = width, .height = size.second});
+        robot.run([&, width](ImGuiTestContext& hands) {
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
             optimise(robot, hands);
@@ -252,9 +253,10 @@ TEST_CASE("gui runs: a checkpoint that does not fit is one message") {
 }
 
 TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidden, removed") {
-    for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{900, 600}}) {
-        Robot robot({.width = width, .height = height});
-        robot.run([&, width = width](ImGuiTestContext& hands) {
+    for (const auto& size : {std::pair{1280, 800}, std::pair{900, 600}}) {
+        const int width = size.first;
+        Robot robot({.width = width, .height = size.second});
+        robot.run([&, width](ImGuiTestContext& hands) {
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
             optimise(robot, hands);
@@ -313,9 +315,10 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
 }
 
 TEST_CASE("gui runs: variants of a batch as a table and as points; a double click shows one") {
-    for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{900, 600}}) {
-        Robot robot({.width = width, .height = height});
-        robot.run([&, width = width](ImGuiTestContext& hands) {
+    for (const auto& size : {std::pair{1280, 800}, std::pair{900, 600}}) {
+        const int width = size.first;
+        Robot robot({.width = width, .height = size.second});
+        robot.run([&, width](ImGuiTestContext& hands) {
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
             const fs::path folder = batch_results(robot);
@@ -392,9 +395,10 @@ TEST_CASE("gui runs: a row of another scene opens that scene; broken results are
 }
 
 TEST_CASE("gui runs: starts of an optimisation are overlaid, and one is taken") {
-    for (const auto& [width, height] : {std::pair{1280, 800}, std::pair{900, 600}}) {
-        Robot robot({.width = width, .height = height});
-        robot.run([&, width = width](ImGuiTestContext& hands) {
+    for (const auto& size : {std::pair{1280, 800}, std::pair{900, 600}}) {
+        const int width = size.first;
+        Robot robot({.width = width, .height = size.second});
+        robot.run([&, width](ImGuiTestContext& hands) {
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
             const fs::path folder = start_results(robot);

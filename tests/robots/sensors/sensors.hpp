@@ -13,7 +13,7 @@ namespace hindcast::test {
 inline std::vector<double> sensordata(const Oracle& oracle) {
     REQUIRE(robot::layout_version() == 4000001);
     const double* numbers = nullptr;
-    std::memcpy(&numbers, oracle.data() + 160816, sizeof(void*));
+    std::memcpy(static_cast<void*>(&numbers), oracle.data() + 160816, sizeof(void*));
     return {numbers, numbers + oracle.model().size("nsensordata")};
 }
 

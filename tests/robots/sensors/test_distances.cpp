@@ -1,5 +1,6 @@
 // Sensors of distances of geoms against MuJoCo's, and their derivatives.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/robots/sensors/sensors.hpp"
 
@@ -28,7 +29,7 @@ const char* const arms = R"(<mujoco>
 std::string sensed(const std::string& one, const std::string& two, const std::string& cutoff) {
     std::string all;
     for (const char* kind : {"distance", "normal", "fromto"})
-        all += "<" + std::string(kind) + " " + one + "1=" + two + " cutoff='" + cutoff + "'/>";
+        all += fmt::format("<{} {}1={} cutoff='{}'/>", kind, one, two, cutoff);
     return all;
 }
 std::string all_sensed(const std::string& cutoff) {

@@ -130,12 +130,12 @@ TEST_CASE("export: a solid, springs and points as VTU, PLY and OBJ, frame by fra
         CHECK(obj.find("\no free_points\np 9\np 10\n") != std::string::npos);
         const std::string ply = exported(name + ".ply");
         const std::size_t head = ply.find("end_header\n") + 11;
-        const auto vertices = numbers<double>(ply.substr(head, 12 * 6 * 8));
+        const auto vertices = numbers<double>(ply.substr(head, std::size_t{12} * 6 * 8));
         for (std::size_t k = 0; k < 3; ++k) {
-            CHECK(vertices[6 * 8 + k] == x[3 * 8 + k]);
-            CHECK(vertices[6 * 8 + 3 + k] == flight[k]);
+            CHECK(vertices[std::size_t{6} * 8 + k] == x[std::size_t{3} * 8 + k]);
+            CHECK(vertices[std::size_t{6} * 8 + 3 + k] == flight[k]);
         }
-        CHECK(ply.size() == head + 12 * 6 * 8 + 12 * 13 + 8);
+        CHECK(ply.size() == head + std::size_t{12} * 6 * 8 + std::size_t{12} * 13 + 8);
     }
     // Another export takes the place of this one.
     const Finished again = run_program({"run", "parts.json", "--device", test_device(), "--export",

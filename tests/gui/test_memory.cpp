@@ -137,10 +137,14 @@ TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the 
 
 TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays of it") {
     Robot robot;
+    // Memory is asked about, not time: a busy machine may take long.
+    constexpr double patience = 300;  // s
     const auto whole = [&] {
-        return robot.wait([&] {
-            return robot.now().activity == session::Activity::idle && !robot.work().is_behind();
-        });
+        return robot.wait(
+            [&] {
+                return robot.now().activity == session::Activity::idle && !robot.work().is_behind();
+            },
+            patience);
     };
     // What a user does with one scene after the other.
     const auto go_through = [&](const char* scene) {
@@ -149,16 +153,20 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
             if (const auto asked = std::exchange(robot.work().question(), std::nullopt))
                 for (const gui::Question::Answer& answer : asked->answers)
                     if (answer.label == "Discard") answer.action();
-            REQUIRE(robot.wait([&] {
-                return robot.work().has_run() && !robot.work().is_opening() &&
-                       robot.work().editor().file().filename() == scene;
-            }));
+            REQUIRE(robot.wait(
+                [&] {
+                    return robot.work().has_run() && !robot.work().is_opening() &&
+                           robot.work().editor().file().filename() == scene;
+                },
+                patience));
             robot.frames(5);
             robot.work().optimise(session::Optimise::What::one);
-            REQUIRE(robot.wait([&] {
-                return robot.now().history && robot.now().history->size() > 1 &&
-                       !robot.work().is_optimising();
-            }));
+            REQUIRE(robot.wait(
+                [&] {
+                    return robot.now().history && robot.now().history->size() > 1 &&
+                           !robot.work().is_optimising();
+                },
+                patience));
             robot.work().play(false);
             REQUIRE(whole());
             for (int k = 1; k <= 8; ++k) {

@@ -14,14 +14,14 @@ bool is_shown(const Context& context) {
     return context.work.view.slice && !context.work.is_flat() && context.picture.stage() != nullptr;
 }
 
+}  // namespace
+
 std::optional<ImVec2> pixel_of(const Context& context, const render::Vec3& place, ImVec2 at,
                                int width, int height) {
     const auto p = render::project(context.work.view.camera, place, width, height);
     if (!p) return std::nullopt;
     return ImVec2{at.x + static_cast<float>((*p)[0]), at.y + static_cast<float>((*p)[1])};
 }
-
-}  // namespace
 
 bool Slicing::update(Context& context, ImVec2 at, int width, int height, bool pressed,
                      bool active) {

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "app/gui/panels/panel.hpp"
@@ -42,6 +43,9 @@ render::Vec3 slice_handle(const render::Slice& slice, const render::Bounds& box)
 double moved_along(const render::Slice& slice, const render::Vec3& handle,
                    const render::Camera& camera, int width, int height,
                    const std::array<double, 2>& by);
+// Where a place is on the screen, in a picture of this size at `at`; none behind the eye.
+std::optional<ImVec2> pixel_of(const Context& context, const render::Vec3& place, ImVec2 at,
+                               int width, int height);
 // What a slice is for: everything at the start, and a little more.
 render::Bounds box_of(const render::Stage& stage);
 

@@ -10,13 +10,6 @@ namespace {
 
 constexpr float reach = 9, half_side = 4.5F;  // pixels
 
-std::optional<ImVec2> pixel_of(const Context& context, const render::Vec3& place, ImVec2 at,
-                               int width, int height) {
-    const auto p = render::project(context.work.view.camera, place, width, height);
-    if (!p) return std::nullopt;
-    return ImVec2{at.x + static_cast<float>((*p)[0]), at.y + static_cast<float>((*p)[1])};
-}
-
 }  // namespace
 
 void Sizing::find(const Context& context) {

@@ -429,7 +429,7 @@ void Runner::accept(const Accept& command) {
                         std::to_string(command.iteration.value_or(-1)) +
                         " are not in memory any more");
         if (asked != nullptr && asked->epoch != epoch_)
-            throw Error("iteration " + std::to_string(*command.iteration) +
+            throw Error("iteration " + std::to_string(asked->iteration) +
                         " belongs to the scene before an edit")
                 .remedy("branch from it (B), which goes back to that scene, and accept then");
         const TrajectoryPointer& shown = shared_.shown ? shared_.shown : shared_.current;

@@ -49,7 +49,7 @@ bool Sizing::update(Context& context, ImVec2 at, int width, int height, bool pre
         text_.clear();
         return true;
     }
-    Drag& drag = *drag_;
+    SizeDrag& drag = *drag_;
     if (!active || pointer_.empty()) {
         drag_.reset();
         work.edit([](session::Editor& e) { e.end_merge(); });

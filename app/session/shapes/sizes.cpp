@@ -548,7 +548,8 @@ Resized resized(const Document& scene, const Registry& registry, const std::stri
                 const std::string& key = done.object.key(k);
                 const Node* const before = object.node->find(key);
                 if (before == nullptr || *before != done.object.item(k))
-                    result.changes.push_back({pointer + "/" + key, done.object.item(k)});
+                    result.changes.push_back(
+                        {fmt::format("{}/{}", pointer, key), done.object.item(k)});
             }
             if (!done.before || !done.after || *done.before == *done.after) return;
             const Scene read = Scene::of(scene, {});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -195,11 +196,16 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
     };
     rounds(2);
     const std::int64_t before = test::memory_in_use();
+    std::deque<std::int64_t> latest;
     const auto begin = std::chrono::steady_clock::now();
     const auto end = begin + std::chrono::seconds(full ? 3600 : 0);
     for (int k = 0; k < 4 || std::chrono::steady_clock::now() < end; ++k) {
         rounds(1);
-        REQUIRE(test::memory_in_use() - before < 10 * MiB);
+        // At a single moment another thread may be at work on what it gives back: what stays is in
+        // each of the last three.
+        latest.push_back(test::memory_in_use());
+        if (latest.size() > 3) latest.pop_front();
+        REQUIRE(*std::ranges::min_element(latest) - before < 10 * MiB);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/articulated/articulated.hpp"
 
 #include <optional>
+#include <stdexcept>
 
 #include "engine/document/read.hpp"
 #include "kernels/articulated/derived/geom_inertia.hpp"
@@ -172,7 +173,8 @@ public:
     }
 
     void finish(Model& model) override {
-        if (body_) body_->finish(self(model).control);  // there since build()
+        if (!body_) throw std::logic_error("a robot that was not built");
+        body_->finish(self(model).control);
         name_arrays(model, settings_->name(), *robot_);
         offer_sliders(model, settings_->name(), *robot_);
     }

@@ -22,16 +22,6 @@ using document::Node;
 using model::Section;
 using Vector = std::array<double, 3>;
 
-std::optional<std::vector<double>> numbers_in(const Node* node, std::size_t dimension) {
-    if (node == nullptr || !node->is_array() || node->size() != dimension) return std::nullopt;
-    std::vector<double> list;
-    for (std::size_t k = 0; k < dimension; ++k) {
-        if (!document::is_number(node->item(k))) return std::nullopt;
-        list.push_back(document::number_of(node->item(k)));
-    }
-    return list;
-}
-
 // Goes over the places and sizes of an object and maps those it finds; `seen` are the places.
 class Mapper {
 public:

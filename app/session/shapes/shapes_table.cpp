@@ -486,6 +486,19 @@ Node tidy(double value) {
                                                       : Node(at);
 }
 
+std::optional<std::vector<double>> numbers_in(const Node* node, std::size_t size, bool alike) {
+    if (node == nullptr) return std::nullopt;
+    if (alike && document::is_number(*node))
+        return std::vector<double>(size, document::number_of(*node));
+    if (!node->is_array() || node->size() != size) return std::nullopt;
+    std::vector<double> list;
+    for (std::size_t k = 0; k < size; ++k) {
+        if (!document::is_number(node->item(k))) return std::nullopt;
+        list.push_back(document::number_of(node->item(k)));
+    }
+    return list;
+}
+
 const std::vector<ShapeRow>& shape_rows() {
     static const std::vector<ShapeRow> rows = [] {
         std::vector<ShapeRow> all{point(),           chain(),    cloud(), net(),

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "app/session/shapes/shape_place.hpp"
 #include "app/session/shapes/shapes.hpp"
@@ -68,6 +70,10 @@ const std::vector<ShapeRow>& shape_rows();
 
 // Short numbers: without the noise of sums of decimals.
 document::Node tidy(double value);
+// The numbers of a list of this size; one number stands for all of them where `alike`. None for
+// anything else, and for no node.
+std::optional<std::vector<double>> numbers_in(const document::Node* node, std::size_t size,
+                                              bool alike = false);
 
 // In place: obstacles that act by energies (barrier), as implicit steps need them.
 void make_barriers(document::Document& document);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "app/session/frames/solid_source.hpp"
 #include "app/session/shapes/shapes_table.hpp"
 #include "engine/document/read.hpp"
 #include "engine/sim/scene/scene.hpp"
@@ -44,19 +45,6 @@ Node node_of(const Vector& v) {
     Node node = Node::array();
     for (const double c : v) node.push_back(tidy(c));
     return node;
-}
-
-// The numbers of a list; one number stands for all axes where `alike`.
-std::optional<Vector> numbers_of(const Node* node, std::size_t dimension, bool alike = false) {
-    if (node == nullptr) return std::nullopt;
-    if (alike && document::is_number(*node)) return Vector(dimension, document::number_of(*node));
-    if (!node->is_array() || node->size() != dimension) return std::nullopt;
-    Vector v;
-    for (std::size_t k = 0; k < dimension; ++k) {
-        if (!document::is_number(node->item(k))) return std::nullopt;
-        v.push_back(document::number_of(node->item(k)));
-    }
-    return v;
 }
 
 std::optional<std::vector<std::int64_t>> counts_of(const Node* node, std::size_t size) {
@@ -110,17 +98,14 @@ std::optional<std::vector<Vector>> axes_of(const Node* orientation, std::size_t 
         axes = {{c, s}, {-s, c}};
         return axes;
     }
-    Vector q{1, 0, 0, 0};
+    std::array<double, 4> q{1, 0, 0, 0};
     if (orientation != nullptr) {
-        const auto written = numbers_of(orientation, 4);
+        const auto written = numbers_in(orientation, 4);
         if (!written || length(*written) <= 0) return std::nullopt;
-        q = *written;
-        for (double& c : q) c /= length(*written);
+        std::ranges::copy(*written, q.begin());
     }
-    const double w = q[0], x = q[1], y = q[2], z = q[3];
-    axes = {{1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)},
-            {2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)},
-            {2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)}};
+    const auto rows = rotation_of(q);
+    for (std::size_t k = 0; k < 3; ++k) axes.push_back({rows[0][k], rows[1][k], rows[2][k]});
     return axes;
 }
 
@@ -207,7 +192,7 @@ private:
     }
 
     void sphere() {
-        const auto center = numbers_of(object_.find("center"), dimension_);
+        const auto center = numbers_in(object_.find("center"), dimension_);
         const auto r = number("radius");
         if (!center || !r) return;
         for (std::size_t k = 0; k < dimension_; ++k) {
@@ -220,8 +205,8 @@ private:
 
     // Capsules and cylinders.
     void rod(bool round) {
-        const auto start = numbers_of(object_.find("start"), dimension_),
-                   end = numbers_of(object_.find("end"), dimension_);
+        const auto start = numbers_in(object_.find("start"), dimension_),
+                   end = numbers_in(object_.find("end"), dimension_);
         const auto r = number("radius");
         if (!start || !end || !r) return;
         Vector axis = sum(*end, *start, -1);
@@ -258,8 +243,8 @@ private:
     }
 
     void box() {
-        const auto center = numbers_of(object_.find("center"), dimension_),
-                   half = numbers_of(object_.find("half_extents"), dimension_);
+        const auto center = numbers_in(object_.find("center"), dimension_),
+                   half = numbers_in(object_.find("half_extents"), dimension_);
         const auto axes = axes_of(object_.find("orientation"), dimension_);
         if (!center || !half || !axes) return;
         for (std::size_t k = 0; k < dimension_; ++k)
@@ -305,11 +290,11 @@ private:
     void lattice(const std::string& pointer) {
         const Node& as_written = at(object_, pointer);
         const auto counts = counts_of(as_written.find("counts"), dimension_);
-        const auto spacing = numbers_of(as_written.find("spacing"), dimension_, true);
+        const auto spacing = numbers_in(as_written.find("spacing"), dimension_, true);
         const Node* const center = as_written.find("center");
         const Node* const origin = as_written.find("origin");
-        const auto from = center != nullptr   ? numbers_of(center, dimension_, true)
-                          : origin != nullptr ? numbers_of(origin, dimension_, true)
+        const auto from = center != nullptr   ? numbers_in(center, dimension_, true)
+                          : origin != nullptr ? numbers_in(origin, dimension_, true)
                                               : std::optional<Vector>(Vector(dimension_, 0.0));
         if (!counts || !spacing || !from) return;
         Corners corners{*from, *from};
@@ -345,8 +330,8 @@ private:
 
     void filled(const std::string& pointer) {
         const Node& as_written = at(object_, pointer);
-        const auto low = numbers_of(as_written.find("min"), dimension_, true),
-                   high = numbers_of(as_written.find("max"), dimension_, true);
+        const auto low = numbers_in(as_written.find("min"), dimension_, true),
+                   high = numbers_in(as_written.find("max"), dimension_, true);
         const char* const what = as_written.find("cells") != nullptr ? "cells" : "counts";
         const auto counts = counts_of(as_written.find(what), dimension_);
         if (!low || !high || !counts) return;
@@ -375,7 +360,7 @@ private:
         const Node& places = at(object_, pointer);
         std::vector<Vector> points;
         for (std::size_t k = 0; k < places.size(); ++k) {
-            auto one = numbers_of(&places.item(k), dimension_);
+            auto one = numbers_in(&places.item(k), dimension_);
             if (!one) return;
             points.push_back(std::move(*one));
         }
@@ -405,9 +390,9 @@ private:
     // A cloth on a grid: its far edges.
     void sheet() {
         const Node& as_written = at(object_, "/mesh/grid");
-        const auto origin = numbers_of(as_written.find("origin"), dimension_),
-                   warp = numbers_of(as_written.find("warp"), dimension_),
-                   weft = numbers_of(as_written.find("weft"), dimension_);
+        const auto origin = numbers_in(as_written.find("origin"), dimension_),
+                   warp = numbers_in(as_written.find("warp"), dimension_),
+                   weft = numbers_in(as_written.find("weft"), dimension_);
         const auto cells = counts_of(as_written.find("cells"), 2);
         if (!origin || !warp || !weft || !cells) return;
         for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
@@ -475,7 +460,7 @@ private:
         Node* const box = fixed != nullptr && fixed->is_object() ? fixed->find("box") : nullptr;
         if (box == nullptr) return;
         for (const char* corner : {"min", "max"})
-            if (auto v = numbers_of(box->find(corner), dimension_, true)) {
+            if (auto v = numbers_in(box->find(corner), dimension_, true)) {
                 (*v)[stretch.axis] = stretch.of((*v)[stretch.axis]);
                 box->set(corner, node_of(*v));
             }
@@ -498,7 +483,7 @@ private:
     std::size_t dimension_;
 };
 
-// Calls f(object, its name, its sizes); false if there is no such object, or it cannot be read.
+// Calls f(scene as it is read, object, its sizes); false if there is no such object, or its type is unknown.
 template <typename F>
 bool with_sizes(const Document& scene, const Registry& registry, const std::string& pointer,
                 F&& f) {
@@ -508,7 +493,7 @@ bool with_sizes(const Document& scene, const Registry& registry, const std::stri
         const model::ModuleType* const type = registry.find(object.section, object.type);
         if (type == nullptr) return false;
         const Sizes sizes(*object.node, *type, static_cast<std::size_t>(read.dimension()));
-        f(object, sizes);
+        f(read, object, sizes);
         return true;
     }
     return false;
@@ -526,9 +511,10 @@ std::vector<SizeHandle> size_handles(const Document& scene, const Registry& regi
                                      const std::string& pointer) {
     std::vector<SizeHandle> handles;
     try {
-        with_sizes(scene, registry, pointer, [&](const Scene::Object&, const Sizes& sizes) {
-            for (const Sizes::Entry& entry : sizes.all) handles.push_back(entry.handle);
-        });
+        with_sizes(scene, registry, pointer,
+                   [&](const Scene&, const Scene::Object&, const Sizes& sizes) {
+                       for (const Sizes::Entry& entry : sizes.all) handles.push_back(entry.handle);
+                   });
     } catch (const Error&) {
         return {};  // a scene that cannot be read has its error elsewhere
     }
@@ -538,8 +524,9 @@ std::vector<SizeHandle> size_handles(const Document& scene, const Registry& regi
 Resized resized(const Document& scene, const Registry& registry, const std::string& pointer,
                 std::size_t handle, double by, bool repeats) {
     Resized result;
-    const bool found =
-        with_sizes(scene, registry, pointer, [&](const Scene::Object& object, const Sizes& sizes) {
+    const bool found = with_sizes(
+        scene, registry, pointer,
+        [&](const Scene& read, const Scene::Object& object, const Sizes& sizes) {
             if (handle >= sizes.all.size()) throw Error(object.name + " has no such size");
             const Sizes::Entry& entry = sizes.all[handle];
             Sizes::Done done = entry.drag(by, repeats && entry.handle.repeats);
@@ -552,7 +539,6 @@ Resized resized(const Document& scene, const Registry& registry, const std::stri
                         {fmt::format("{}/{}", pointer, key), done.object.item(k)});
             }
             if (!done.before || !done.after || *done.before == *done.after) return;
-            const Scene read = Scene::of(scene, {});
             for (const Scene::Object& other : read.objects()) {
                 const Node* const connect = other.node->find("connect");
                 const Node* const of =

@@ -265,7 +265,7 @@ Command add_batch(CLI::App& app) {
         ->type_name("N")
         ->group(group);
     command
-        ->add_option("--output", options->output,
+        ->add_option("-o,--output", options->output,
                      "Folder for the results (default: out/NAME of the scene)")
         ->type_name("DIR")
         ->group("Results");

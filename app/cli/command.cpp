@@ -302,7 +302,7 @@ void add_quiet(CLI::App& app, bool& quiet) {
 }
 
 void ResultOptions::add_to(CLI::App& app) {
-    app.add_option("--output", output, "Folder for the results (default: out/NAME of the scene)")
+    app.add_option("-o,--output", output, "Folder for the results (default: out/NAME of the scene)")
         ->type_name("DIR")
         ->group(result_group);
     app.add_flag("--profile", profile, "Time every launch and print a table")->group(result_group);

@@ -126,7 +126,8 @@ std::unique_ptr<UsdScene::Thing> UsdScene::thing_of(std::size_t number,
     auto thing = std::make_unique<Thing>();
     thing->drawable = number;
     const auto object = [&](const char* type) {
-        thing->object = file_.add(type, drawable.name);
+        const std::string part = from.body ? from.body->name() : "";
+        thing->object = file_.add(type, part.empty() ? drawable.name : drawable.name + "_" + part);
         file_.set(thing->object, colour_of(drawable));
     };
     const auto set = [&](const std::string& property) { file_.set(thing->object, property); };

@@ -92,6 +92,7 @@ struct DrawnBody {
         std::array<double, 4> orientation{1, 0, 0, 0};  // quaternion (w, x, y, z)
         std::vector<double> corners = {};               // m; nine for each triangle
     };
+    std::string name = {};  // within its robot; "": it has none
     std::vector<Shape> shapes;
     std::int64_t row = -1;       // -1: the body rests, its axes are the world's
     Array places, orientations;  // {rows, 3}: m; {rows, 4}: quaternions

@@ -38,6 +38,7 @@ struct Field {
            high = std::numeric_limits<double>::infinity();
     bool low_open = false, high_open = false;
     bool may_optimize = false;  // has a gradient, may be named by a parameter
+    bool in_plane = false;      // for scenes of two dimensions alone
     std::vector<std::string> choices;
     std::string item_schema;  // JSON schema text, for list and any
 
@@ -72,6 +73,10 @@ struct Field {
     Field positive() && {
         low = 0;
         low_open = true;
+        return std::move(*this);
+    }
+    Field only_in_plane() && {
+        in_plane = true;
         return std::move(*this);
     }
     Field differentiable() && {

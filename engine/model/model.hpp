@@ -92,6 +92,7 @@ struct ArrayDescription {
     std::string meaning = {};   // in one line: "velocity of each point"
     bool state = false;         // part of the state hash, the outputs and the viewer
     bool defined_anew = false;  // in each step, as the sum of what launches add to it
+    bool internal = false;      // of a module's own working: not offered as a colour
 };
 
 // A scalar field on the nodes of a regular grid in the plane: node (i, j) is element i * columns +

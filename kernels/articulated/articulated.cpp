@@ -1,9 +1,11 @@
 #include "kernels/articulated/articulated.hpp"
 
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 
 #include "engine/document/read.hpp"
+#include "engine/robot/rigid_shapes.hpp"
 #include "kernels/articulated/derived/geom_inertia.hpp"
 #include "kernels/articulated/derived/pseudo_inertia.hpp"
 #include "kernels/articulated/looks/appearance.hpp"
@@ -130,7 +132,10 @@ public:
             give(key, key, m.size("ntendon"), own(key));
         give("qpos_spring", "qpos_spring", tree_->nq, own("qpos_spring"));
         const auto& gravity = m.options().gravity;
-        give("gravity", "gravity", 1, {gravity.begin(), gravity.end()});
+        if (settings_->find("model")->is_object() && !settings_->written("gravity"))
+            given.insert_or_assign("gravity", model.find_quantity("gravity")->argument());
+        else
+            give("gravity", "gravity", 1, {gravity.begin(), gravity.end()});
         give("qpos", "qpos", tree_->nq, pose_);
         give("qvel", "qvel", tree_->nv, state("qvel", nullptr));
         give("act", "act", tree_->na, state("act", nullptr));
@@ -183,13 +188,18 @@ private:
     Robot& self(Model& model) const { return model.shared<Robots>().by_name.at(settings_->name()); }
 
     void read(Model& model) {
-        const document::Node& file = *settings_->find("model");
-        const std::filesystem::path path = model.options().files.resolve(file);
+        const document::Node& source = *settings_->find("model");
         const int most = settings_->find("max_contacts") == nullptr
                              ? usual_contacts
                              : static_cast<int>(settings_->integer("max_contacts"));
+        const std::vector<double>& gravity = model.find_quantity("gravity")->values;
+        const auto up =
+            std::abs(gravity[1]) > std::abs(gravity[2]) ? robot::UpAxis::y : robot::UpAxis::z;
         try {
-            robot_ = std::make_shared<const RobotModel>(RobotModel::load(path));
+            robot_ = std::make_shared<const RobotModel>(
+                source.is_object()
+                    ? RobotModel::from_text(robot::model_of_shapes(source, up), "shapes.xml")
+                    : RobotModel::load(model.options().files.resolve(source)));
             if (inertias() == "geoms") from_geoms_ = geom_inertias_of(*robot_);
             tree_ = tree_of(*robot_, inertias() != "principal");
             plan_ = plan_of(*robot_, *tree_, most);
@@ -199,7 +209,7 @@ private:
                                                                  .ctrl = {},
                                                                  .control = {}};
         } catch (Error& error) {
-            if (error.json_pointer().empty()) error.at_pointer(file.pointer());
+            if (error.json_pointer().empty()) error.at_pointer(source.pointer());
             throw;
         }
         const document::Node* const name = settings_->find("keyframe");
@@ -310,9 +320,14 @@ private:
 void register_articulated(Registry& registry) {
     using namespace model;
     std::vector<Field> fields = {
-        text("model")
-            .schema(R"({"type":"string","means":"file","files":[".xml",".urdf",".mjcf"]})")
-            .doc("the file, MJCF or URDF, beside the scene or below"),
+        any("model")
+            .schema(R"({"oneOf":[{"title":"file","type":"string","means":"file",)"
+                    R"("files":[".xml",".urdf",".mjcf"]},)" +
+                    robot::schema_of_shapes() + "]}")
+            .doc("a file, MJCF or URDF, beside the scene or below; or rigid bodies of simple "
+                 "shapes: {\"ground\": 0, \"shapes\": [{\"type\": \"box\", \"size\": [x, y, "
+                 "z], \"position\": [x, y, z]}]}, also sphere and capsule, cylinder, ellipsoid, "
+                 "which move freely and collide with each other, the ground and fixed ones"),
         text("keyframe")
             .optional()
             .doc("of the model: where qpos, qvel, act, ctrl and mocap bodies start; without it "
@@ -352,7 +367,8 @@ void register_articulated(Registry& registry) {
     registry.add(
         {Section::bodies, "articulated", "Robot",
          "A robot in reduced coordinates: the bodies, joints, tendons and actuators of a model in "
-         "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
+         "MJCF or URDF, with MuJoCo's conventions, or rigid bodies of simple shapes. The step is "
+         "the scene's, the method the "
          "model's: Euler (implicit in the joints' damping), implicitfast, discrete or RK4. Its "
          "points are "
          "the centres of mass of its bodies, without the world, then its sites. Limits, friction "

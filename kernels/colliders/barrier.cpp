@@ -424,16 +424,19 @@ void meet(Model& model, const Meeting& m) {
     const Array force = model.add_array(
                     m.name + ": normal force", n, 1,
                     {.unit = "N", .meaning = "normal force on each point", .state = true}),
-                normal = model.add_array(m.name + ": normal", n, model.dimension(),
-                                         {.meaning = "normal at each point", .state = true});
+                normal = model.add_array(
+                    m.name + ": normal", n, model.dimension(),
+                    {.meaning = "normal at each point", .state = true, .internal = true});
     std::vector<NamedArgument> kept{{"normal_force", force}, {"normal", normal}};
     const std::string begins = m.name + ": no friction yet";
     model.prologue().add(
         model.launch(for_dimension(model, [](auto D) { return forget<D>(); }), n, kept, begins));
     if (!form.smoothed) {
-        const Array bristle = model.add_array(
-            m.name + ": bristle", n, model.dimension(),
-            {.unit = "m", .meaning = "how far friction's bristle is bent", .state = true});
+        const Array bristle = model.add_array(m.name + ": bristle", n, model.dimension(),
+                                              {.unit = "m",
+                                               .meaning = "how far friction's bristle is bent",
+                                               .state = true,
+                                               .internal = true});
         model.prologue().add(
             model.launch(for_dimension(model, [](auto D) { return straighten<D>(); }), n,
                          {{"bristle", bristle}}, begins));

@@ -215,7 +215,7 @@ void add_rounds(Model& model, const Bound& bound, const Pairs& pairs) {
     const auto array = [&](const char* name, int round, int components, const char* unit,
                            const char* meaning) {
         return model.add_array(std::string("impact_") + name + "_" + std::to_string(round), n,
-                               components, {.unit = unit, .meaning = meaning});
+                               components, {.unit = unit, .meaning = meaning, .internal = true});
     };
     struct Way {
         Array x, w, a, left;

@@ -107,9 +107,10 @@ Array numbers_of(const Model& model, model::Range points) {
 
 Array start_of_step(Model& model) {
     if (!model.has_array("start_of_step"))
-        model.add_array(
-            "start_of_step", model.point_count(), model.dimension(),
-            {.unit = "m", .meaning = "position of each point at the start of the step"});
+        model.add_array("start_of_step", model.point_count(), model.dimension(),
+                        {.unit = "m",
+                         .meaning = "position of each point at the start of the step",
+                         .internal = true});
     return model.array("start_of_step");
 }
 
@@ -119,9 +120,9 @@ void integrate_implicitly(Model& model) {
     const Arrays a = arrays(model);
     const std::int64_t n = model.point_count();
     const Array start = start_of_step(model);
-    const Array target =
-        model.add_array("target", n, model.dimension(),
-                        {.unit = "m", .meaning = "where each point would be without any force"});
+    const Array target = model.add_array(
+        "target", n, model.dimension(),
+        {.unit = "m", .meaning = "where each point would be without any force", .internal = true});
 
     std::vector<char> fixed = model.shared<FixedPoints>().flags;
     fixed.resize(static_cast<std::size_t>(n), 0);
@@ -159,11 +160,13 @@ void integrate_implicitly(Model& model) {
         const Array x_before = model.add_array("position_before", n, model.dimension(),
                                                {.unit = "m",
                                                 .meaning = "position of each point a step earlier",
-                                                .state = true}),
+                                                .state = true,
+                                                .internal = true}),
                     v_before = model.add_array("velocity_before", n, model.dimension(),
                                                {.unit = "m/s",
                                                 .meaning = "velocity of each point a step earlier",
-                                                .state = true});
+                                                .state = true,
+                                                .internal = true});
         for (auto* list : {&begin, &end})
             list->insert(
                 list->end(),

@@ -305,7 +305,12 @@ void register_solids(Registry& registry) {
             .at_most(1)
             .differentiable()
             .doc("mooney_rivlin: the part of mu that comes from c01"),
-        number("thickness").unit("m").fallback("1").positive().doc("in the plane: across it"),
+        number("thickness")
+            .unit("m")
+            .fallback("1")
+            .positive()
+            .only_in_plane()
+            .doc("in the plane: across it"),
     };
     for (auto& more : {particles::element_body_fields(), particles::rayleigh_fields()})
         fields.insert(fields.end(), more.begin(), more.end());

@@ -8,7 +8,7 @@
 #include "engine/base/hash.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/parity/cpu_harness.hpp"
-#include "tests/support/allocations.hpp"
+#include "tests/support/memory/allocations.hpp"
 #include "tests/support/skip.hpp"
 
 namespace hindcast::test {

@@ -6,8 +6,8 @@
 
 #include "engine/sim/simulation.hpp"
 #include "tests/support/all_modules.hpp"
-#include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/memory/allocations.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"

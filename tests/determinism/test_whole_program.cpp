@@ -9,8 +9,8 @@
 #include "engine/backend/jit/llvm.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/all_modules.hpp"
-#include "tests/support/allocations.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/memory/allocations.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 

@@ -10,7 +10,7 @@
 #include "engine/sim/functions/device_function.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/error_message.hpp"
-#include "tests/support/foreign_memory.hpp"
+#include "tests/support/memory/foreign_memory.hpp"
 #include "tests/support/paths.hpp"
 
 using namespace hindcast;

@@ -9,8 +9,8 @@
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
-#include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/memory/allocations.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -7,9 +7,9 @@
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
-#include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/kernels/kernel_harness.hpp"
+#include "tests/support/memory/allocations.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;

@@ -75,7 +75,7 @@ Robot::Robot(Options options) : in_window_(options.window) {
     app.tour = options.tour;
     app.width = options.width;
     app.height = options.height;
-    app.validation = true;
+    app.validation = options.validation;
     app.interrupted = [this, asked = options.interrupted] {
         return interrupted_ || (asked && asked());
     };

@@ -31,6 +31,7 @@ public:
     struct Options {
         bool window = false;  // on the display
         bool tour = false;
+        bool validation = true;  // Vulkan's layers, which keep something of each command buffer
         int width = 1280, height = 800;
         std::optional<gui::SessionLink> link = {};  // instead of a simulation
         std::optional<render::TransportKind> transport = {};

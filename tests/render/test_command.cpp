@@ -127,13 +127,13 @@ TEST_CASE("command: the scene's own colours are shown with their legend") {
         CHECK(run.status == 0);
         return read_png(picture).pixels;
     };
-    // The scene says "color_by": "speed".
+    // The scene says "color_by": "tension".
     const auto own = draw({});
-    CHECK(own == draw({"--colour-by", "speed", "--colour-bar"}));
-    CHECK(own == draw({"--color-by", "speed", "--color-bar"}));
+    CHECK(own == draw({"--colour-by", "tension", "--colour-bar"}));
+    CHECK(own == draw({"--color-by", "tension", "--color-bar"}));
     const auto bare = draw({"--no-colour-bar"});
     CHECK(own != bare);
-    CHECK(bare == draw({"--colour-by", "speed"}));
+    CHECK(bare == draw({"--colour-by", "tension"}));
     const std::string plain = folder / "plain.json";
     auto document = hindcast::document::Document::load(scene);
     document.erase("/view/color_by");

@@ -9,7 +9,7 @@
 
 #include "tests/render/gallery.hpp"
 #include "tests/render/studio.hpp"
-#include "tests/support/memory_in_use.hpp"
+#include "tests/support/memory/memory_in_use.hpp"
 
 using namespace hindcast::render;
 using namespace hindcast::test;

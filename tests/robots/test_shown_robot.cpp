@@ -7,7 +7,7 @@
 
 #include "engine/model/shown.hpp"
 #include "engine/model/sliders.hpp"
-#include "tests/robots/contacts.hpp"
+#include "tests/robots/collision/contacts.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;

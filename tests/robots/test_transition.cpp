@@ -3,8 +3,8 @@
 // Its state has tangents: 6 numbers of a free joint, of which three turn the body about its own axes.
 #include <doctest/doctest.h>
 
+#include "tests/robots/collision/contacts.hpp"
 #include "tests/robots/constrained_models.hpp"
-#include "tests/robots/contacts.hpp"
 #include "tests/robots/oracle.hpp"
 
 using namespace hindcast;

@@ -190,6 +190,11 @@ bool icon_button(const char* id, const char* icon, const std::string& tooltip, b
     return clicked;
 }
 
+void popup_below() {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    ImGui::SetNextWindowPos({low.x, high.y + px(2)}, ImGuiCond_Appearing);
+}
+
 bool text_button(const char* icon, const std::string& label, const std::string& tooltip,
                  bool enabled, bool strong, float width) {
     ImGui::BeginDisabled(!enabled);

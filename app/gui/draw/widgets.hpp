@@ -58,6 +58,8 @@ bool icon_button(const char* id, const char* icon, const std::string& tooltip, b
 // A button with an icon and words; `strong` marks the next thing to do.
 bool text_button(const char* icon, const std::string& label, const std::string& tooltip,
                  bool enabled = true, bool strong = false, float width = 0);
+// The popup that is begun next opens below the item that was drawn last.
+void popup_below();
 
 // An icon in the middle of the remaining window, with a text that says what is missing and a hint
 // how to get it.

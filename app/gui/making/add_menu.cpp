@@ -17,11 +17,6 @@ namespace {
 using model::Section;
 namespace fs = std::filesystem;
 
-int dimension_of(const Workspace& work) {
-    const document::Node* const d = work.document().find("/dimension");
-    return d != nullptr && d->is_integer() && d->integer() == 2 ? 2 : 3;
-}
-
 // A number with its name to the left of it.
 bool row(const session::ShapeNumber& number, double& value) {
     ImGui::AlignTextToFramePadding();
@@ -66,7 +61,7 @@ const char* title_of(Section section) {
 
 void add_items(Workspace& work, Section section) {
     std::vector<std::string> shaped;
-    for (const session::Shape& shape : session::shapes(work.registry(), dimension_of(work))) {
+    for (const session::Shape& shape : session::shapes(work.registry(), work.dimension())) {
         if (shape.section != section) continue;
         shaped.push_back(shape.type);
         if (ImGui::MenuItem(fmt::format("{}###shape {}", shape.label, shape.id).c_str()))
@@ -124,7 +119,7 @@ void MakingDialogs::draw(Workspace& work) {
 void MakingDialogs::shape(Workspace& work) {
     if (const std::string asked = std::exchange(work.show_shape, ""); !asked.empty()) {
         try {
-            shape_ = session::shape_of(work.registry(), dimension_of(work), asked);
+            shape_ = session::shape_of(work.registry(), work.dimension(), asked);
             numbers_ = shape_.values();
             file_ = std::exchange(brought_, {});
             files_ = shape_.needs_file()
@@ -187,7 +182,7 @@ void MakingDialogs::array(Workspace& work) {
     row({"count", "How many in all", "", "", 3, 1, 100, true}, count);
     count_ = static_cast<int>(count);
     const char* const axes[] = {"x", "y", "z"};
-    for (int k = 0; k < dimension_of(work); ++k)
+    for (int k = 0; k < work.dimension(); ++k)
         row({axes[k], fmt::format("Each further along {}", axes[k]), "m", "", 0, -1e3, 1e3, false},
             offset_[static_cast<std::size_t>(k)]);
     if (buttons("Add", "Adds the copies; forces of this body alone are repeated with it",

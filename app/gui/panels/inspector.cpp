@@ -143,7 +143,9 @@ private:
         // What may be optimised first, then what it is built from.
         for (const bool optimisable : {true, false})
             for (const model::Field& field : module->fields)
-                if (field.may_optimize == optimisable)
+                if (field.may_optimize == optimisable &&
+                    (!field.in_plane || work.dimension() == 2 ||
+                     work.document().find(pointer + "/" + field.key) != nullptr))
                     draw_field(context, pointer, *module, field.key, field.documentation);
     }
 

@@ -51,6 +51,7 @@ public:
                         "Adds a body, force, collider, controller, objective, parameter, or a "
                         "group of parameters"))
             ImGui::OpenPopup("add");
+        popup_below();
         if (ImGui::BeginPopup("add")) {
             for (const Section section : model::all_sections) {
                 if (!ImGui::BeginMenu(title_of(section))) continue;

@@ -148,6 +148,7 @@ void Gallery::draw_head(Workspace& work) {
                     "Scenes to begin with: something that hangs, falls "
                     "or is thrown, and what is wanted of it"))
         ImGui::OpenPopup("templates");
+    popup_below();
     if (ImGui::BeginPopup("templates")) {
         template_items(work);
         ImGui::EndPopup();

@@ -380,6 +380,11 @@ void Workspace::mended_now(const std::string& about) {
 
 // ---- selection ----------------------------------------------------------------------------------
 
+int Workspace::dimension() const {
+    const document::Node* const d = document().find("/dimension");
+    return d != nullptr && d->is_integer() && d->integer() == 2 ? 2 : 3;
+}
+
 std::string Workspace::name_at(const std::string& pointer) const {
     return object_name(document(), pointer);
 }

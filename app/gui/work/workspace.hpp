@@ -111,6 +111,7 @@ public:
     bool has_scene() const { return editor_->has_scene(); }
     // The editor's document; an empty one without a scene.
     const document::Document& document() const;
+    int dimension() const;  // of that: 2 or 3
     const std::filesystem::path& state_folder() const { return state_folder_; }
     const std::vector<std::filesystem::path>& galleries() const { return galleries_; }
 

@@ -148,6 +148,13 @@ def test_a_box_is_closed_and_seen_from_outside(tmp_path, things_file):
     assert volume == pytest.approx(2 * 4 * 1)
 
 
+def test_bodies_of_a_robot_have_its_names(tmp_path):
+    stage = exported(tmp_path / "out", SCENES / "robots/boules.json", "--steps", "2")
+    for name in "boules_thrown", "boules_struck":
+        assert stage.GetPrimAtPath(f"/scene/{name}").GetTypeName() == "Mesh"
+    assert faults(stage) == []
+
+
 @pytest.mark.parametrize("name", ["cloth_over_ball", "wave_image", "mpm_launch"])
 def test_bundled_scenes_have_the_states_of_the_run(tmp_path, name):
     out, file = tmp_path / "out", SCENES / f"{name}.json"

@@ -193,8 +193,15 @@ std::string Editor::name_for(const std::string& type) const {
 std::string Editor::put_added(Document changed, const std::string& name) {
     std::string pointer;
     const Scene scene = Scene::of(changed, file_);
-    for (const Scene::Object& object : scene.objects())
-        if (object.name == name) pointer = object.node->pointer();
+    for (const Scene::Object& object : scene.objects()) {
+        const std::string at = object.node->pointer();
+        if (object.name == name) pointer = at;
+        // What was added may have joined an object that was there.
+        const Node* const before = document_ ? document_->find(at) : nullptr;
+        if (pointer.empty() && before != nullptr &&
+            document::to_line(*before) != document::to_line(*object.node))
+            pointer = at;
+    }
     replace(std::move(changed), "Add " + name);
     return pointer;
 }

@@ -63,7 +63,8 @@ std::string published_name(const Array& array, const model::Model& model) {
     return "";
 }
 
-BodySource::BodySource(const model::DrawnBody& body, const model::Model& model) : row_(body.row) {
+BodySource::BodySource(const model::DrawnBody& body, const model::Model& model)
+    : name_(body.name), row_(body.row) {
     if (row_ >= 0)
         arrays_ = {published_name(body.places, model), published_name(body.orientations, model)};
     if (std::ranges::find(arrays_, "") != arrays_.end())
@@ -81,7 +82,8 @@ BodySource::BodySource(const model::DrawnBody& body, const model::Model& model) 
 }
 
 BodySource::BodySource(const BodySource& body, const model::MeasuredMotion& motion)
-    : arrays_{motion.name_of_places(), motion.name_of_orientations(), motion.name_of_known()},
+    : name_(body.name_),
+      arrays_{motion.name_of_places(), motion.name_of_orientations(), motion.name_of_known()},
       row_(body.row_),
       mesh_(body.mesh_) {}
 

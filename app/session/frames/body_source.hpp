@@ -23,6 +23,7 @@ public:
     BodySource(const BodySource& body, const model::MeasuredMotion& motion);
 
     bool moves() const { return row_ >= 0; }
+    const std::string& name() const { return name_; }  // within its robot; "": it has none
 
     // The arrays that the pose is read from; empty: none.
     const std::vector<std::string>& arrays() const { return arrays_; }
@@ -32,6 +33,7 @@ public:
     std::shared_ptr<const render::Mesh> mesh() const { return mesh_; }
 
 private:
+    std::string name_;
     std::vector<std::string> arrays_;
     std::int64_t row_;
     std::shared_ptr<const render::Mesh> mesh_;

@@ -86,7 +86,7 @@ public:
             const Array& array = published.array;
             if (!ir::is_real(array.type())) continue;
             scene_.array_bytes[name] = bytes_of(array);
-            if (!is_of_points(array)) continue;
+            if (!is_of_points(array) || published.internal) continue;
             if (name != "position" && name != "inverse_mass")
                 colour(name == "velocity" ? "speed" : name, published.unit, array_source(name));
             const bool vector = array.components() == model_.dimension();
@@ -250,8 +250,8 @@ private:
                 arrow(name + " gradient", unit, source);
             }
         for (const auto& [name, published] : model_.arrays()) {
-            if (published.state && is_of_points(published.array) && name != "position" &&
-                name != "velocity")
+            if (published.state && !published.internal && is_of_points(published.array) &&
+                name != "position" && name != "velocity")
                 colour(name + " gradient", per(published.unit),
                        gradient_source(name, ValueSource::Of::points),
                        published.array.components() > 1);

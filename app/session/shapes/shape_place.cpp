@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/shapes/shapes_rigid.hpp"
 #include "engine/document/read.hpp"
 
 namespace hindcast::session {
@@ -83,6 +84,7 @@ Room room_of(const Document& document, const Simulation* simulation) {
         const double height = number_at(obstacle, "offset", 0);
         room.ground = std::max(room.ground.value_or(height), height);
     }
+    if (room.dimension == 3) add_rigid_shapes(document, room);
     if (simulation == nullptr) return room;
     const std::vector<double>& x = simulation->model().initial_points();
     const auto d = static_cast<std::size_t>(room.dimension);

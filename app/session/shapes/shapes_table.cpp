@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/session/shapes/shapes_obstacles.hpp"
+#include "app/session/shapes/shapes_rigid.hpp"
 #include "engine/document/read.hpp"
 #include "engine/robot/robot_model.hpp"
 
@@ -504,6 +505,7 @@ const std::vector<ShapeRow>& shape_rows() {
         std::vector<ShapeRow> all{point(),           chain(),    cloud(), net(),
                                   cloth(),           block(),    beam(),  cloth_from_file(),
                                   solid_from_file(), material(), robot()};
+        for (ShapeRow& row : rigid_rows()) all.insert(all.end() - 4, std::move(row));
         for (ShapeRow& row : obstacle_rows()) all.push_back(std::move(row));
         return all;
     }();

@@ -10,6 +10,7 @@
 
 #include "app/session/frames/solid_source.hpp"
 #include "app/session/shapes/shapes_table.hpp"
+#include "app/session/shapes/sizes_rigid.hpp"
 #include "engine/document/read.hpp"
 #include "engine/sim/scene/scene.hpp"
 
@@ -150,6 +151,12 @@ public:
         if (has("start", FieldKind::vector) && has("end", FieldKind::vector) &&
             has("radius", FieldKind::number))
             rod(type.type == "capsule");
+        if (has("model", FieldKind::any))
+            for (const RigidSize& size : rigid_sizes(object))
+                all.push_back({size.handle, [drag = size.drag](double by, bool) {
+                                   auto [made, text] = drag(by);
+                                   return Done{std::move(made), std::move(text), {}, {}};
+                               }});
         if (has("center", FieldKind::vector) && has("half_extents", FieldKind::vector)) box();
         if (has("positions", FieldKind::vectors) && object.find("positions") != nullptr)
             places("/positions");

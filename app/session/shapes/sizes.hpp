@@ -1,5 +1,5 @@
 // The sizes of an object that are dragged in the picture: the faces of boxes and grids, the edges of a
-// cloth, the ends and radii of obstacles. Pure functions of the document.
+// cloth, the ends and radii of obstacles and of rigid shapes. Pure functions of the document.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ const std::vector<Row>& rows() {
             "fixed": [0, 110]
         }
     ],
-    "objective": [{ "type": "center_of_mass", "name": "hang_here", "of": "cloth", "target": [0, -0.45, 0.48] }],
+    "objective": [{ "type": "center_of_mass", "name": "hang_here", "of": "cloth", "target": [0, -0.505, 0.477] }],
     "parameters": [{ "path": "cloth.warp_stiffness", "bounds": [10, 1000], "scale": "log" }],
     "optimizer": { "type": "lbfgs", "iterations": 15 },
     "view": { "camera": { "eye": [2.2, -2.4, 1.6], "target": [0, -0.2, 0.6] } }
@@ -75,7 +75,7 @@ const std::vector<Row>& rows() {
             "stiffness": 2000, "distance": 0.01, "friction": 0.1
         }
     ],
-    "objective": [{ "type": "center_of_mass", "name": "lie_here", "of": "cloth", "target": [0.12, 0, 0.05] }],
+    "objective": [{ "type": "center_of_mass", "name": "lie_here", "of": "cloth", "target": [0.1, 0, 0.047] }],
     "parameters": [{ "path": "ball.friction", "bounds": [0, 1] }],
     "optimizer": { "type": "lbfgs", "iterations": 12 },
     "view": { "camera": { "eye": [1.2, -1.6, 0.9], "target": [0, 0, 0] } }

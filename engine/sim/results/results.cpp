@@ -257,7 +257,7 @@ void copy_files(const Node& node, const document::FileAccess& files, const fs::p
     }
     const Node* const type = node.is_object() ? node.find("type") : nullptr;
     if (type != nullptr && type->is_string() && type->string() == "articulated")
-        if (const Node* const model = node.find("model"))
+        if (const Node* const model = node.find("model"); model != nullptr && model->is_string())
             copy_model(*model, files, folder, written);
     for (std::size_t k = 0; k < node.size(); ++k)
         copy_files(node.item(k), files, folder, saved, written);

@@ -83,6 +83,7 @@ std::vector<DrawnBody> drawn_bodies(const RobotModel& model, const Array& xpos,
         all[b].row = static_cast<std::int64_t>(b);
         all[b].places = xpos;
         all[b].orientations = xquat;
+        all[b].name = model.names(robot::ObjectKind::body)[b];
     }
     for (std::size_t g = 0; g < bodies.size(); ++g)
         if (looks.is_shown(static_cast<int>(g)))

@@ -1,7 +1,7 @@
 // Sensors of contacts against MuJoCo's: which contacts match, in which order, and what is told of them.
 #include <doctest/doctest.h>
 
-#include "tests/robots/contacts.hpp"
+#include "tests/robots/collision/contacts.hpp"
 #include "tests/robots/sensors/sensors.hpp"
 
 using namespace hindcast;

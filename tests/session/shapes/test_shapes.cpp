@@ -13,6 +13,7 @@
 #include "engine/sim/simulation.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/mujoco.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -91,6 +92,7 @@ TEST_CASE("shapes: each that needs no file loads as it is proposed, and runs ten
         for (const bool alone : {false, true})
             for (const Shape& shape : shapes(test::all_modules(), dimension)) {
                 if (shape.needs_file()) continue;
+                if (shape.type == "articulated" && !test::why_no_mujoco().empty()) continue;
                 CAPTURE(dimension);
                 CAPTURE(shape.id);
                 CAPTURE(alone);

@@ -189,3 +189,46 @@ TEST_CASE("sizes: the edges of a cloth, a list of points") {
     CHECK(test::message([&] { resized(chain, modules(), "/bodies/7", 0, 1); }) ==
           "there is no object of the scene at /bodies/7");
 }
+
+TEST_CASE("sizes: rigid shapes, whose opposite sides stay, where they lie and as they are turned") {
+    // A box turned by a quarter about z: its x points along y.
+    const Document scene =
+        scene_of(R"("bodies": [{"type": "articulated", "name": "rigid", "model": {
+        "shapes": [
+        {"type": "box", "size": [0.2, 0.4, 0.6], "position": [1, 0, 2], "orientation": [1, 0, 0, 1]},
+        {"type": "sphere", "radius": 0.1, "position": [0, 0, 1], "fixed": true},
+        {"type": "capsule", "radius": 0.1, "length": 0.4, "position": [3, 0, 1]}]}}])");
+    const std::string body = "/bodies/0", shapes = "/bodies/0/model/shapes/";
+    const Document wide = dragged(scene, body, {{0, 1, 0}, "x", 0.1}, "0.3 x 0.4 x 0.6 m");
+    CHECK(at(wide, shapes + "0/size") == "[0.3, 0.4, 0.6]");
+    CHECK(at(wide, shapes + "0/position") == "[1, 0.05, 2]");
+    const Document back = dragged(scene, body, {{0, -1, 0}, "x", -0.1}, "0.1 x 0.4 x 0.6 m");
+    CHECK(at(back, shapes + "0/position") == "[1, 0.05, 2]");
+    const Document thick = dragged(scene, body, {{0, 0, 1}, "radius", 0.05}, "radius 0.15 m");
+    CHECK(at(thick, shapes + "1/radius") == "0.15");
+    CHECK(at(thick, shapes + "1/position") == "[0, 0, 1]");
+    const Document tall = dragged(scene, body, {{0, 0, 1}, "length", 0.2}, "length 0.6 m");
+    CHECK(at(tall, shapes + "2/length") == "0.6");
+    CHECK(at(tall, shapes + "2/position") == "[3, 0, 1.1]");
+    // It keeps a thousandth.
+    CHECK(at(dragged(scene, body, {{0, 0, 1}, "length", -9}), shapes + "2/length") == "4e-04");
+
+    // Where qpos says where free ones lie, it is what moves: those of the first and of the third.
+    Document placed = scene;
+    placed.set(body + "/qpos",
+               Document::parse("[5, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0]", "list").root());
+    const Document there = dragged(placed, body, {{1, 0, 0}, "x", 0.2});
+    CHECK(at(there, shapes + "0/size") == "[0.4, 0.4, 0.6]");
+    CHECK(at(there, shapes + "0/position") == "[1, 0, 2]");
+    CHECK(at(there, body + "/qpos") == "[5.1, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0]");
+    // The capsule is turned by half a turn about x: its upper end points down.
+    const Document lower = dragged(placed, body, {{0, 0, -1}, "length", 0.2});
+    CHECK(at(lower, body + "/qpos") == "[5, 0, 0, 1, 0, 0, 0, 6, 0, -0.1, 0, 1, 0, 0]");
+    // Six faces, three of the ball, two ends and a radius.
+    CHECK(size_handles(scene, modules(), body).size() == 12);
+    // A robot of a file has none.
+    CHECK(size_handles(scene_of(R"("bodies": [{"type": "articulated", "name": "r",
+        "model": "r.xml"}])"),
+                       modules(), body)
+              .empty());
+}

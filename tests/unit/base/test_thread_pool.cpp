@@ -17,7 +17,7 @@
 #include "engine/base/error.hpp"
 #include "engine/base/float_environment.hpp"
 #include "engine/base/thread_pool.hpp"
-#include "tests/support/allocations.hpp"
+#include "tests/support/memory/allocations.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;

@@ -6,7 +6,7 @@
 #include "engine/runtime/launch/launch.hpp"
 #include "engine/runtime/program/tape.hpp"
 #include "tests/support/error_message.hpp"
-#include "tests/support/foreign_memory.hpp"
+#include "tests/support/memory/foreign_memory.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

@@ -12,7 +12,7 @@
 
 #include "engine/runtime/minimization/eigen.hpp"
 #include "engine/runtime/minimization/supernodal.hpp"
-#include "tests/support/allocations.hpp"
+#include "tests/support/memory/allocations.hpp"
 
 using namespace hindcast;
 using Values = std::vector<double>;

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "engine/runtime/launch/launch.hpp"
-#include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/memory/allocations.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;

@@ -1,5 +1,5 @@
 // Replaces the global operator new and delete by counting ones over malloc.
-#include "tests/support/allocations.hpp"
+#include "tests/support/memory/allocations.hpp"
 
 #include <atomic>
 #include <cstdlib>

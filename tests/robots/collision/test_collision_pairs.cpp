@@ -1,7 +1,7 @@
 // Which geoms may touch, against MuJoCo; the list of contacts; what is refused.
 #include <doctest/doctest.h>
 
-#include "tests/robots/contacts.hpp"
+#include "tests/robots/collision/contacts.hpp"
 #include "tests/support/error_message.hpp"
 
 using namespace hindcast;

@@ -30,7 +30,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-root = pathlib.Path(__file__).resolve().parents[3]
+root = pathlib.Path(__file__).resolve().parents[4]
 robots = root / "build/robot_models/robots/cmeel.prefix/share/example-robot-data/robots"
 pinocchio_place = root / "build/pinocchio/cmeel.prefix/lib/python3.11/site-packages"
 

@@ -8,7 +8,7 @@ import pytest
 
 import hindcast as hc
 
-root = pathlib.Path(__file__).resolve().parents[3]
+root = pathlib.Path(__file__).resolve().parents[4]
 library = root / "build/mujoco/mujoco/libmujoco.so.4.0.1"
 if not library.exists() and "HINDCAST_MUJOCO" not in os.environ:
     pytest.skip("MuJoCo's library is not there", allow_module_level=True)

@@ -22,7 +22,7 @@ if not hasattr(_core, "_jax_cuda_targets"):
 driver = Driver()
 targets = _core._jax_cuda_targets()
 deleter = xla_frame.register_type(_core._jax_cuda_state_type())
-SCENE = str(pathlib.Path(__file__).parents[3] / "scenes" / "free_flight.json")
+SCENE = str(pathlib.Path(__file__).parents[4] / "scenes" / "free_flight.json")
 
 # free_flight: 100 steps of 0.01 by semi-implicit Euler, the loss |x - target|^2, of the velocity.
 STEPS, H, START, TARGET = 100, 0.01, np.array([0, 0, 1.0]), np.array([4, 1, 2.0])

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-root = pathlib.Path(__file__).resolve().parents[3]
+root = pathlib.Path(__file__).resolve().parents[4]
 wheel = root / "build/mujoco"
 models = root / "build/robot_models"
 mjx = models / "mjx/mujoco/mjx/test_data"

@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 
-root = pathlib.Path(__file__).resolve().parents[3]
+root = pathlib.Path(__file__).resolve().parents[4]
 scenes = root / "scenes/robots"
 library = root / "build/mujoco/mujoco/libmujoco.so.4.0.1"
 if "HINDCAST_MUJOCO" not in os.environ:

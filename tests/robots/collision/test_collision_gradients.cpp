@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "tests/robots/contacts.hpp"
+#include "tests/robots/collision/contacts.hpp"
 #include "tests/support/kernels/kernel_harness.hpp"
 
 using namespace hindcast;

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.test_util import check_grads
 
-SCENES = pathlib.Path(__file__).resolve().parents[3] / "scenes"
+SCENES = pathlib.Path(__file__).resolve().parents[4] / "scenes"
 CAGE = SCENES / "spring_cage.json"
 INPUTS = ["cage.rest_length", "cage.stiffness", "ball.velocity"]
 

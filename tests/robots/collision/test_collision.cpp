@@ -5,7 +5,7 @@
 #include <functional>
 #include <numbers>
 
-#include "tests/robots/contacts.hpp"
+#include "tests/robots/collision/contacts.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;

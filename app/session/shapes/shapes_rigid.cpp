@@ -1,0 +1,198 @@
+#include "app/session/shapes/shapes_rigid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/document/read.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+using document::Document;
+using document::Node;
+using model::Section;
+
+// Steps of rigid contact are no longer than this, s: MuJoCo's own default.
+constexpr double longest_step = 0.002;
+
+ShapeNumber length(const char* key, const char* label, double value) {
+    return {key, label, "m", "", value, 1e-3, 1e3, false};
+}
+
+bool is_of_shapes(const Node& body) {
+    const Node* const type = body.find("type");
+    const Node* const model = body.find("model");
+    return type != nullptr && type->is_string() && type->string() == "articulated" &&
+           model != nullptr && model->is_object() && model->find("shapes") != nullptr &&
+           model->find("shapes")->is_array();
+}
+
+// A body of rigid shapes that one more can join: none of its numbers are written, but how it starts.
+const Node* joinable(const Document& document) {
+    const Node* const bodies = document.root().find("bodies");
+    for (std::size_t k = 0; bodies != nullptr && bodies->is_array() && k < bodies->size(); ++k) {
+        const Node& body = bodies->item(k);
+        if (!body.is_object() || !is_of_shapes(body)) continue;
+        bool plain = true;
+        for (std::size_t j = 0; j < body.size(); ++j) {
+            const std::string& key = body.key(j);
+            plain = plain && (key == "type" || key == "name" || key == "model" || key == "qpos" ||
+                              key == "qvel" || key == "max_contacts");
+        }
+        for (const char* key : {"qpos", "qvel"})
+            if (const Node* const written = body.find(key))
+                plain = plain && numbers_in(written, written->size()).has_value();
+        if (plain) return &body;
+    }
+    return nullptr;
+}
+
+// All rigid shapes collide with each other as parts of one body of the scene, which is made for the
+// first of them.
+void place(const ShapeSite& site, Node shape, double up) {
+    const ShapeNumbers& n = site.number;
+    const Node center = site.at(site.size[0] / 2, site.size[1] / 2, up);
+    shape.set("position", center);
+    shape.set("density", tidy(n["density"]));
+    shape.set("friction", tidy(n["friction"]));
+    const Node* const other = joinable(site.document);
+    if (other == nullptr) {
+        Node model = Node::object({{"shapes", Node::array({std::move(shape)})}});
+        if (site.room.ground) model.set("ground", tidy(*site.room.ground));
+        site.add(Section::bodies,
+                 Node::object(
+                     {{"type", "articulated"}, {"name", site.name}, {"model", std::move(model)}}));
+    } else {
+        const std::string body = other->pointer();
+        const bool has_qpos = other->find("qpos") != nullptr,
+                   has_qvel = other->find("qvel") != nullptr;
+        site.document.set(body + "/model/shapes/-", std::move(shape));
+        const auto append = [&](const std::string& list, const Node& number) {
+            site.document.set(body + list + "/-", number);
+        };
+        for (std::size_t k = 0; has_qpos && k < 3; ++k) append("/qpos", center.item(k));
+        for (std::size_t k = 0; has_qpos && k < 4; ++k) append("/qpos", Node(k == 0 ? 1 : 0));
+        for (std::size_t k = 0; has_qvel && k < 6; ++k) append("/qvel", Node(0));
+    }
+    site.needs_step(longest_step);
+}
+
+ShapeRow rigid(const char* id, const char* label, const char* help,
+               std::vector<ShapeNumber> sizes) {
+    ShapeRow row;
+    sizes.push_back({"density", "Density", "kg/m^3", "Wood: about 700", 700, 1e-3, 1e5, false});
+    sizes.push_back({"friction", "Friction", "",
+                     "Coulomb's coefficient; of two in contact the greater counts", 0.5, 0, 100,
+                     false});
+    row.shape = {id, label, help, Section::bodies, "articulated", std::move(sizes)};
+    row.in_plane = false;
+    row.above = 0.1;
+    row.count = [](const ShapeNumbers&, int) { return ShapeCount{1, 0, ""}; };
+    return row;
+}
+
+ShapeRow box() {
+    ShapeRow row =
+        rigid("rigid_box", "Rigid box", "A box that moves freely and keeps its shape",
+              {length("size_x", "Length along x", 0.2), length("size_y", "Length along y", 0.2),
+               length("size_up", "Height", 0.2)});
+    row.size = [](const ShapeNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
+    row.make = [](const ShapeSite& site) {
+        const Place& s = site.size;
+        place(site, Node::object({{"type", "box"}, {"size", site.vector(s[0], s[1], s[2])}}),
+              s[2] / 2);
+    };
+    return row;
+}
+
+ShapeRow ball() {
+    ShapeRow row = rigid("rigid_ball", "Rigid ball", "A ball that moves freely and keeps its shape",
+                         {length("radius", "Radius", 0.1)});
+    row.size = [](const ShapeNumbers& n) {
+        const double d = 2 * n["radius"];
+        return Place{d, d, d};
+    };
+    row.make = [](const ShapeSite& site) {
+        place(site, Node::object({{"type", "sphere"}, {"radius", tidy(site.number["radius"])}}),
+              site.size[2] / 2);
+    };
+    return row;
+}
+
+// Standing; its own axis is z, which lies in a scene whose y points up.
+ShapeRow standing(const char* id, const char* label, const char* help, const char* type,
+                  bool round_ends) {
+    ShapeRow row =
+        rigid(id, label, help,
+              {length("radius", "Radius", 0.08),
+               length("length", round_ends ? "Length between the round ends" : "Height", 0.24)});
+    row.size = [round_ends](const ShapeNumbers& n) {
+        const double d = 2 * n["radius"];
+        return Place{d, d, n["length"] + (round_ends ? d : 0)};
+    };
+    row.make = [type](const ShapeSite& site) {
+        Node shape = Node::object({{"type", type},
+                                   {"radius", tidy(site.number["radius"])},
+                                   {"length", tidy(site.number["length"])}});
+        if (site.room.up == 1)
+            shape.set("orientation", Node::array({Node(1), Node(-1), Node(0), Node(0)}));
+        place(site, std::move(shape), site.size[2] / 2);
+    };
+    return row;
+}
+
+// Half of its diagonal: it fits in this however it lies.
+double reach_of(const Node& shape) {
+    const auto number = [&](const char* key) {
+        const Node* const node = shape.find(key);
+        return node != nullptr && document::is_number(*node) ? document::number_of(*node) : 0.0;
+    };
+    if (const auto size = numbers_in(shape.find("size"), 3))
+        return std::hypot((*size)[0], (*size)[1], (*size)[2]) / 2;
+    return number("radius") + number("length") / 2;
+}
+
+void add_shape(const Node& shape, Room& room) {
+    const auto at = numbers_in(shape.find("position"), 3).value_or(std::vector<double>(3, 0));
+    const double reach = reach_of(shape);
+    const auto size = numbers_in(shape.find("size"), 3);
+    Room::Box around;
+    for (std::size_t k = 0; k < 3; ++k) {
+        const double half = size && shape.find("orientation") == nullptr ? (*size)[k] / 2 : reach;
+        around.low[k] = at[k] - half;
+        around.high[k] = at[k] + half;
+    }
+    room.taken.push_back(around);
+}
+
+}  // namespace
+
+void add_rigid_shapes(const Document& document, Room& room) {
+    const Node* const bodies = document.root().find("bodies");
+    for (std::size_t k = 0; bodies != nullptr && bodies->is_array() && k < bodies->size(); ++k) {
+        const Node& body = bodies->item(k);
+        if (!body.is_object() || !is_of_shapes(body)) continue;
+        const Node& model = *body.find("model");
+        if (const Node* const ground = model.find("ground");
+            ground != nullptr && document::is_number(*ground)) {
+            const double height = document::number_of(*ground);
+            room.ground = std::max(room.ground.value_or(height), height);
+        }
+        const Node& shapes = *model.find("shapes");
+        for (std::size_t j = 0; j < shapes.size(); ++j)
+            if (shapes.item(j).is_object()) add_shape(shapes.item(j), room);
+    }
+}
+
+std::vector<ShapeRow> rigid_rows() {
+    return {
+        box(), ball(),
+        standing("rigid_capsule", "Rigid capsule",
+                 "A rod with round ends that moves freely and keeps its shape", "capsule", true),
+        standing("rigid_cylinder", "Rigid cylinder",
+                 "A cylinder that moves freely and keeps its shape", "cylinder", false)};
+}
+
+}  // namespace hindcast::session

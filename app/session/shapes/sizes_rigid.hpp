@@ -1,0 +1,24 @@
+// The sizes of rigid shapes that are dragged in the picture; internal to this folder.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/shapes/sizes.hpp"
+
+namespace hindcast::session {
+
+struct RigidSize {
+    SizeHandle handle;
+    // The object as it is then, and the size in words.
+    std::function<std::pair<document::Node, std::string>(double by)> drag;
+};
+
+// Of each shape of an articulated body that is written as shapes: the faces of a box, the diameters of
+// an ellipsoid, radii, and the ends of capsules and cylinders. Where the body's qpos is written, the
+// free ones lie as it says, and it is changed with them. None for other objects.
+std::vector<RigidSize> rigid_sizes(const document::Node& object);
+
+}  // namespace hindcast::session

@@ -1,0 +1,168 @@
+#include "engine/robot/rigid_shapes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include "engine/base/error.hpp"
+#include "engine/document/read.hpp"
+
+namespace hindcast::robot {
+
+namespace {
+
+using document::Node;
+using document::Range;
+using document::Reader;
+
+// What says how large a shape is.
+enum class Sized : std::uint8_t { lengths, radius, radius_and_length };
+
+struct ShapeType {
+    std::string_view name;
+    Sized by;
+    std::string_view what;
+};
+
+constexpr ShapeType types[] = {
+    {"box", Sized::lengths, "the lengths of its edges"},
+    {"sphere", Sized::radius, ""},
+    {"capsule", Sized::radius_and_length, "between the centres of its round ends, along its own z"},
+    {"cylinder", Sized::radius_and_length, "between its flat ends, along its own z"},
+    {"ellipsoid", Sized::lengths, "its three diameters"},
+};
+
+// Half lengths, or the radius and half the length, as MJCF has them.
+std::string half_sizes(Reader& reader, Sized by) {
+    const Range length = Range::positive("m");
+    if (by == Sized::lengths) {
+        const auto size = reader.vector<3>("size", length);
+        return fmt::format("{} {} {}", size[0] / 2, size[1] / 2, size[2] / 2);
+    }
+    const double radius = reader.number("radius", length);
+    if (by == Sized::radius) return fmt::format("{}", radius);
+    return fmt::format("{} {}", radius, reader.number("length", length) / 2);
+}
+
+constexpr std::string_view letters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+std::string name_of(Reader& reader, std::string_view type, std::size_t number,
+                    std::set<std::string>& taken) {
+    const Node* const written = reader.find("name");
+    std::string name =
+        written != nullptr ? document::string_of(*written) : fmt::format("{}_{}", type, number);
+    const Node& at = written != nullptr ? *written : reader.node();
+    if (name.empty() || name.find_first_not_of(letters) != std::string::npos)
+        throw document::mismatch(at, "a name of letters, digits and underscores");
+    if (name == "world" || !taken.insert(name).second)
+        throw Error("there is another body '" + name + "'")
+            .at_pointer(at.pointer())
+            .remedy("give each shape a name of its own");
+    return name;
+}
+
+std::string body_of(const Node& shape, std::size_t number, std::set<std::string>& taken) {
+    Reader reader(shape, "a rigid shape");
+    std::vector<std::string_view> names;
+    for (const ShapeType& type : types) names.push_back(type.name);
+    const ShapeType& type = types[reader.choice("type", names)];
+    const std::string name = name_of(reader, type.name, number, taken);
+    const std::string size = half_sizes(reader, type.by);
+    const auto position = reader.vector_or<3>("position", {0, 0, 0});
+    const auto turn = reader.vector_or<4>("orientation", {1, 0, 0, 0});
+    if (std::ranges::all_of(turn, [](double q) { return q == 0; }))
+        throw Error("the quaternion is zero")
+            .at_pointer(reader.require("orientation").pointer())
+            .remedy("give (w, x, y, z); no rotation is [1, 0, 0, 0]");
+    if (reader.has("mass") && reader.has("density"))
+        throw Error("a shape has a mass or a density, not both")
+            .at_pointer(reader.require("density").pointer())
+            .remedy("remove one of the two");
+    const std::string mass =
+        reader.has("mass")
+            ? fmt::format("mass=\"{}\"", reader.number("mass", Range::positive("kg")))
+            : fmt::format("density=\"{}\"",
+                          reader.number_or("density", 1000, Range::positive("kg/m^3")));
+    const double friction = reader.number_or("friction", 0.5, Range::at_least(0));
+    const bool fixed = reader.boolean_or("fixed", false);
+    reader.finish();
+    return fmt::format(
+        "  <body name=\"{0}\" pos=\"{1}\" quat=\"{2}\">\n"
+        "{3}"
+        "    <geom name=\"{0}\" type=\"{4}\" size=\"{5}\" {6} condim=\"{7}\" friction=\"{8} 0.005 "
+        "0.0001\"/>\n"
+        "  </body>\n",
+        name, fmt::join(position, " "), fmt::join(turn, " "),
+        fixed ? "" : fmt::format("    <freejoint name=\"{}\"/>\n", name), type.name, size, mass,
+        friction > 0 ? 3 : 1, friction);
+}
+
+}  // namespace
+
+std::string model_of_shapes(const Node& description, UpAxis up) {
+    Reader reader(description, "a list of rigid shapes");
+    const Node& shapes = reader.array("shapes", 1, 10'000);
+    std::string world;
+    std::set<std::string> taken;
+    if (const Node* const ground = reader.find("ground")) {
+        const double height = document::number_of(*ground, Range::any("m"));
+        // Of two friction coefficients and numbers of directions the greater counts: the shape's.
+        world += fmt::format(
+            "  <geom name=\"ground\" type=\"plane\" size=\"0 0 1\" {} "
+            "condim=\"1\" friction=\"0 0.005 0.0001\"/>\n",
+            up == UpAxis::z ? fmt::format("pos=\"0 0 {}\"", height)
+                            : fmt::format("pos=\"0 {} 0\" quat=\"1 -1 0 0\"", height));
+    }
+    reader.finish();
+    for (std::size_t k = 0; k < shapes.size(); ++k) world += body_of(shapes.item(k), k + 1, taken);
+    return fmt::format(
+        "<mujoco model=\"shapes\">\n"
+        "<option integrator=\"implicitfast\"/>\n<worldbody>\n{}</worldbody>\n</mujoco>\n",
+        world);
+}
+
+std::string schema_of_shapes() {
+    const std::string length = R"({"type":"number","exclusiveMinimum":0,"unit":"m")";
+    const auto own = [&](const ShapeType& type) {
+        const std::string what(type.what);
+        switch (type.by) {
+            case Sized::lengths:
+                return fmt::format(
+                    R"("size":{{"type":"array","description":"{}","unit":"m","items":)"
+                    R"({{"type":"number","exclusiveMinimum":0}},"minItems":3,"maxItems":3}})",
+                    what);
+            case Sized::radius: return R"("radius":)" + length + "}";
+            case Sized::radius_and_length: break;
+        }
+        return fmt::format(R"("radius":{0}}},"length":{0},"description":"{1}"}})", length, what);
+    };
+    std::string shapes;
+    for (const ShapeType& type : types)
+        shapes += fmt::format(
+            R"({0}{{"title":"{1}","type":"object","required":["type",{2}],)"
+            R"("additionalProperties":false,"properties":{{"type":{{"const":"{1}"}},)"
+            R"("name":{{"type":"string","description":"of its body, joint and geom; without it the type and its number, such as {1}_1","pattern":"^[A-Za-z0-9_]+$"}},)"
+            R"({3},"position":{{"type":"array","description":"of its centre; default: 0","unit":"m","items":{{"type":"number"}},"minItems":3,"maxItems":3}},)"
+            R"("orientation":{{"type":"array","description":"quaternion (w, x, y, z); default: as the axes","items":{{"type":"number"}},"minItems":4,"maxItems":4}},)"
+            R"("density":{{"type":"number","exclusiveMinimum":0,"default":1000,"unit":"kg/m^3"}},)"
+            R"("mass":{{"type":"number","exclusiveMinimum":0,"unit":"kg","description":"instead of a density"}},)"
+            R"("friction":{{"type":"number","minimum":0,"default":0.5,"description":"Coulomb's coefficient; of two in contact the greater counts; with 0 there is none, whatever geom_friction says"}},)"
+            R"("fixed":{{"type":"boolean","default":false,"description":"it does not move"}}}},)"
+            R"("not":{{"required":["density","mass"]}}}})",
+            shapes.empty() ? "" : ",", type.name,
+            type.by == Sized::lengths  ? R"("size")"
+            : type.by == Sized::radius ? R"("radius")"
+                                       : R"("radius","length")",
+            own(type));
+    return R"({"title":"shapes","type":"object","required":["shapes"],"additionalProperties":false,)"
+           R"("properties":{"shapes":{"type":"array","minItems":1,"items":{"oneOf":[)" +
+           shapes +
+           R"(]}},"ground":{"type":"number","unit":"m","description":"height of a level floor; without it there is none"}}})";
+}
+
+}  // namespace hindcast::robot

@@ -1,0 +1,174 @@
+// Rigid bodies of simple shapes, written in the scene: masses and inertias by their formulas, fall
+// and slide in closed form, the ground across gravity, and what is refused.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "engine/robot/rigid_shapes.hpp"
+#include "tests/robots/oracle.hpp"
+#include "tests/support/error_message.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+std::unique_ptr<Simulation> scene_of(const std::string& model, std::int64_t steps,
+                                     const std::string& more = "",
+                                     const std::string& gravity = "[0, 0, -10]") {
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    options.precision = ir::Precision::f64;
+    options.steps = steps;
+    const std::string text =
+        R"({"format": 1, "time": {"step": 0.001, "steps": 1000}, "gravity": )" + gravity +
+        R"(, "bodies": [{"type": "articulated", "name": "rigid",
+                             "model": )" +
+        model + more + "}]}";
+    return std::make_unique<Simulation>(Scene::of(document::Document::parse(text, "scene"), {}),
+                                        all_modules(), options);
+}
+
+std::vector<double> numbers(Simulation& s, const std::string& path) {
+    const model::Quantity* const q = s.model().find_quantity(path);
+    REQUIRE(q != nullptr);
+    return q->values;
+}
+
+}  // namespace
+
+TEST_CASE("rigid shapes: masses and moments of inertia are those of the solids") {
+    HINDCAST_NEEDS_MUJOCO();
+    const auto s = scene_of(R"({"shapes": [
+        {"type": "box", "size": [0.1, 0.2, 0.3], "density": 500, "position": [0, 0, 1]},
+        {"type": "sphere", "radius": 0.2, "mass": 3, "position": [1, 0, 1]},
+        {"type": "capsule", "radius": 0.1, "length": 0.4, "position": [2, 0, 1]},
+        {"type": "cylinder", "radius": 0.1, "length": 0.5, "position": [3, 0, 1]},
+        {"type": "ellipsoid", "size": [0.2, 0.4, 0.6], "position": [4, 0, 1]}]})",
+                            0);
+    const std::vector<double> mass = numbers(*s, "rigid.body_mass"),
+                              inertia = numbers(*s, "rigid.body_inertia");
+    REQUIRE(mass.size() == 6);  // the first is the world
+    const auto check = [&](std::size_t body, double m, std::array<double, 3> moments) {
+        CAPTURE(body);
+        CHECK(mass[body] == doctest::Approx(m).epsilon(1e-12));
+        std::array<double, 3> own{inertia[3 * body], inertia[3 * body + 1], inertia[3 * body + 2]};
+        std::ranges::sort(own);
+        std::ranges::sort(moments);
+        for (std::size_t k = 0; k < 3; ++k)
+            CHECK(own[k] == doctest::Approx(moments[k]).epsilon(1e-12));
+    };
+    const auto block = [](double m, double a, double b, double c, double by) {
+        return std::array{m / by * (b * b + c * c), m / by * (a * a + c * c),
+                          m / by * (a * a + b * b)};
+    };
+    check(1, 500 * 0.006, block(500 * 0.006, 0.1, 0.2, 0.3, 12));
+    check(2, 3, {0.4 * 3 * 0.04, 0.4 * 3 * 0.04, 0.4 * 3 * 0.04});
+    // A cylinder and two half balls, whose centres of mass are 3/8 r from their flat faces.
+    const double r = 0.1, l = 0.4, tube = 1000 * pi * r * r * l,
+                 cap = 1000 * 2 * pi / 3 * r * r * r,
+                 along = tube * r * r / 2 + 2 * cap * 0.4 * r * r, d = l / 2 + 3 * r / 8,
+                 across = tube * (3 * r * r + l * l) / 12 +
+                          2 * (cap * (0.4 * r * r - 9 * r * r / 64) + cap * d * d);
+    check(3, tube + 2 * cap, {across, across, along});
+    const double disc = 1000 * pi * 0.01 * 0.5;
+    check(4, disc, {disc * (0.03 + 0.25) / 12, disc * (0.03 + 0.25) / 12, disc * 0.01 / 2});
+    const double egg = 1000 * 4 * pi / 3 * 0.1 * 0.2 * 0.3;
+    check(5, egg, block(egg, 0.1, 0.2, 0.3, 5));
+}
+
+TEST_CASE(
+    "rigid shapes: one falls as the discrete sum says, by the scene's gravity and its gradient") {
+    HINDCAST_NEEDS_MUJOCO();
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    options.precision = ir::Precision::f64;
+    Simulation s(Scene::of(document::Document::parse(R"({"format": 1,
+        "time": {"step": 0.01, "steps": 20}, "gravity": [0.5, 0, -10],
+        "bodies": [{"type": "articulated", "name": "rigid", "model": {"shapes": [
+            {"type": "box", "name": "stone", "size": [0.1, 0.2, 0.3], "position": [0.1, 0.2, 3]}]}}],
+        "objective": [{"type": "point_target", "of": "rigid", "target": [0, 0, 0]}],
+        "parameters": [{"path": "gravity"}]})",
+                                                     "scene"),
+                           {}),
+                 all_modules(), options);
+    const double loss = s.run(true);
+    // x_n = x_0 + h^2 g n (n + 1) / 2.
+    const double sum = 1e-4 * 20 * 21 / 2, x = 0.1 + 0.5 * sum, z = 3 - 10 * sum;
+    CHECK(loss == doctest::Approx(x * x + 0.04 + z * z).epsilon(1e-12));
+    const std::vector<double> g = s.gradient();
+    REQUIRE(g.size() == 3);
+    CHECK(g[0] == doctest::Approx(2 * x * sum).epsilon(1e-10));
+    CHECK(g[1] == doctest::Approx(2 * 0.2 * sum).epsilon(1e-10));
+    CHECK(g[2] == doctest::Approx(2 * z * sum).epsilon(1e-10));
+}
+
+TEST_CASE("rigid shapes: rest on the ground, across gravity, and on a fixed one") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const bool y_up : {false, true}) {
+        CAPTURE(y_up);
+        const std::string high = y_up ? "[0, 1.31, 0]" : "[0, 0, 1.31]",
+                          beside = y_up ? "[2, 0.7, 0]" : "[2, 0, 0.7]",
+                          table = y_up ? "[0, 1.1, 0]" : "[0, 0, 1.1]";
+        const auto s = scene_of(R"({"ground": 0.5, "shapes": [
+            {"type": "sphere", "radius": 0.1, "position": )" +
+                                    high + R"(},
+            {"type": "sphere", "radius": 0.2, "position": )" +
+                                    beside + R"(},
+            {"type": "box", "size": [0.2, 0.2, 0.2], "fixed": true, "position": )" +
+                                    table + "}]}",
+                                1000, "", y_up ? "[0, -10, 0]" : "[0, 0, -10]");
+        s->run();
+        const std::vector<double> x = s->model().array("position").to_doubles();
+        const std::size_t up = y_up ? 1 : 2;
+        REQUIRE(x.size() == 9);
+        CHECK(x[up] == doctest::Approx(1.3).epsilon(2e-3));
+        CHECK(x[3 + up] == doctest::Approx(0.7).epsilon(2e-3));
+        CHECK(x[6 + up] == 1.1);
+    }
+}
+
+TEST_CASE("rigid shapes: a box slides as far as its friction lets it") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const double friction : {0.2, 0.4}) {
+        CAPTURE(friction);
+        const auto s = scene_of(
+            R"({"ground": 0, "shapes": [{"type": "box", "size": [0.4, 0.4, 0.1], "friction": )" +
+                std::to_string(friction) + R"(, "position": [0, 0, 0.05]}]})",
+            1000, R"(, "qvel": [1, 0, 0, 0, 0, 0])");
+        s->run();
+        // Soft contact lets it creep: v^2 / (2 mu g), within four hundredths.
+        CHECK(s->model().array("position").to_doubles()[0] ==
+              doctest::Approx(1 / (2 * friction * 10)).epsilon(0.04));
+    }
+}
+
+TEST_CASE("rigid shapes: what is wrong is named") {
+    HINDCAST_NEEDS_MUJOCO();
+    const auto refusal = [](const std::string& model) {
+        return message([&] { scene_of(model, 0); });
+    };
+    const auto of = [&](const std::string& shapes) {
+        return refusal(R"({"shapes": [)" + shapes + "]}");
+    };
+    const std::string ball = R"({"type": "sphere", "radius": 0.1)";
+    CHECK(of(R"({"type": "sphere", "radios": 0.1})").find("radius") != std::string::npos);
+    CHECK(of(R"({"type": "spere", "radius": 0.1})").find("sphere") != std::string::npos);
+    CHECK(of(R"({"type": "sphere", "radius": 0})").find("above 0") != std::string::npos);
+    CHECK(of(ball + R"(, "mass": 1, "density": 1})").find("not both") != std::string::npos);
+    CHECK(of(ball + R"(, "orientation": [0, 0, 0, 0]})").find("quaternion is zero") !=
+          std::string::npos);
+    CHECK(of(ball + R"(, "name": "a"}, )" + ball + R"(, "name": "a"})").find("another") !=
+          std::string::npos);
+    CHECK(of(ball + R"(, "name": "a b"})").find("underscores") != std::string::npos);
+    CHECK(of("").find("an array of 1") != std::string::npos);
+    CHECK(refusal("3").find("model") != std::string::npos);
+    CHECK(
+        refusal(R"({"shapes": [{"type": "box", "size": [1, 1, 1]}], "floor": 0})").find("floor") !=
+        std::string::npos);
+}

@@ -127,14 +127,14 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
 }
 
 std::string schema_of_shapes() {
-    const std::string length = R"({"type":"number","exclusiveMinimum":0,"unit":"m")";
+    const std::string length = R"({"$ref":"#/$defs/positive","unit":"m")";
     const auto own = [&](const ShapeType& type) {
         const std::string what(type.what);
         switch (type.by) {
             case Sized::lengths:
                 return fmt::format(
                     R"("size":{{"type":"array","description":"{}","unit":"m","items":)"
-                    R"({{"type":"number","exclusiveMinimum":0}},"minItems":3,"maxItems":3}})",
+                    R"({{"$ref":"#/$defs/positive"}},"minItems":3,"maxItems":3}})",
                     what);
             case Sized::radius: return R"("radius":)" + length + "}";
             case Sized::radius_and_length: break;
@@ -147,10 +147,10 @@ std::string schema_of_shapes() {
             R"({0}{{"title":"{1}","type":"object","required":["type",{2}],)"
             R"("additionalProperties":false,"properties":{{"type":{{"const":"{1}"}},)"
             R"("name":{{"type":"string","description":"of its body, joint and geom; without it the type and its number, such as {1}_1","pattern":"^[A-Za-z0-9_]+$"}},)"
-            R"({3},"position":{{"type":"array","description":"of its centre; default: 0","unit":"m","items":{{"type":"number"}},"minItems":3,"maxItems":3}},)"
-            R"("orientation":{{"type":"array","description":"quaternion (w, x, y, z); default: as the axes","items":{{"type":"number"}},"minItems":4,"maxItems":4}},)"
-            R"("density":{{"type":"number","exclusiveMinimum":0,"default":1000,"unit":"kg/m^3"}},)"
-            R"("mass":{{"type":"number","exclusiveMinimum":0,"unit":"kg","description":"instead of a density"}},)"
+            R"({3},"position":{{"description":"of its centre; default: 0","unit":"m","$ref":"#/$defs/place"}},)"
+            R"("orientation":{{"type":"array","description":"quaternion (w, x, y, z); default: as the axes","items":{{"$ref":"#/$defs/number"}},"minItems":4,"maxItems":4}},)"
+            R"("density":{{"default":1000,"unit":"kg/m^3","$ref":"#/$defs/positive"}},)"
+            R"("mass":{{"unit":"kg","description":"instead of a density","$ref":"#/$defs/positive"}},)"
             R"("friction":{{"type":"number","minimum":0,"default":0.5,"description":"Coulomb's coefficient; of two in contact the greater counts; with 0 there is none, whatever geom_friction says"}},)"
             R"("fixed":{{"type":"boolean","default":false,"description":"it does not move"}}}},)"
             R"("not":{{"required":["density","mass"]}}}})",
@@ -162,7 +162,7 @@ std::string schema_of_shapes() {
     return R"({"title":"shapes","type":"object","required":["shapes"],"additionalProperties":false,)"
            R"("properties":{"shapes":{"type":"array","minItems":1,"items":{"oneOf":[)" +
            shapes +
-           R"(]}},"ground":{"type":"number","unit":"m","description":"height of a level floor; without it there is none"}}})";
+           R"(]}},"ground":{"unit":"m","$ref":"#/$defs/number","description":"height of a level floor; without it there is none"}}})";
 }
 
 }  // namespace hindcast::robot

@@ -39,8 +39,7 @@ Action mirror(std::size_t axis) {
     action.help = fmt::format("The selected object as in a mirror across {}, through its middle",
                               axis_name(axis));
     action.enabled = [axis](const Workspace& w) {
-        const auto* const d = w.document().find("/dimension");
-        return has_object(w) && (axis < 2 || d == nullptr || !(*d == document::Node(2)));
+        return has_object(w) && axis < static_cast<std::size_t>(w.dimension());
     };
     action.run = [axis](Workspace& w) {
         const std::string pointer = w.selection().pointer;

@@ -65,10 +65,8 @@ std::vector<Entry> entries_for(Context& context, const std::string& search) {
              !action.enabled || action.enabled(work), 0, [&action, &work] { action.run(work); }});
     }
     if (work.has_scene()) {
-        const document::Node* const d = work.document().find("/dimension");
-        const int dimension = d != nullptr && d->is_integer() && d->integer() == 2 ? 2 : 3;
         std::set<std::string> shaped;  // types that have a shape
-        for (const session::Shape& shape : session::shapes(work.registry(), dimension)) {
+        for (const session::Shape& shape : session::shapes(work.registry(), work.dimension())) {
             shaped.insert(shape.type);
             add({"Add " + shape.label, "", shape.help, icon::add, true, 0,
                  [id = shape.id, &work] { work.show_shape = id; }});

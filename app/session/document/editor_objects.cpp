@@ -191,17 +191,19 @@ std::string Editor::name_for(const std::string& type) const {
 }
 
 std::string Editor::put_added(Document changed, const std::string& name) {
-    std::string pointer;
     const Scene scene = Scene::of(changed, file_);
-    for (const Scene::Object& object : scene.objects()) {
-        const std::string at = object.node->pointer();
-        if (object.name == name) pointer = at;
-        // What was added may have joined an object that was there.
-        const Node* const before = document_ ? document_->find(at) : nullptr;
-        if (pointer.empty() && before != nullptr &&
-            document::to_line(*before) != document::to_line(*object.node))
-            pointer = at;
-    }
+    const std::vector<Scene::Object> objects = scene.objects();
+    const auto pointer_of = [&](const auto& is_it) {
+        const auto found = std::ranges::find_if(objects, is_it);
+        return found == objects.end() ? std::string() : found->node->pointer();
+    };
+    std::string pointer =
+        pointer_of([&](const Scene::Object& object) { return object.name == name; });
+    if (pointer.empty())  // it has joined an object that was there
+        pointer = pointer_of([&](const Scene::Object& object) {
+            const Node* const before = need(document_).find(object.node->pointer());
+            return before != nullptr && *before != *object.node;
+        });
     replace(std::move(changed), "Add " + name);
     return pointer;
 }

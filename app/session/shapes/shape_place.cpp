@@ -27,11 +27,6 @@ std::optional<Place> place_at(const Node* node, int dimension) {
     return place;
 }
 
-double number_at(const Node& object, const char* key, double otherwise) {
-    const Node* const node = object.find(key);
-    return node != nullptr && document::is_number(*node) ? document::number_of(*node) : otherwise;
-}
-
 Room::Box around(const Place& centre, const Place& half) {
     Room::Box box;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -64,6 +59,27 @@ std::optional<Room::Box> box_of(const Node& obstacle, int dimension) {
     return box;
 }
 
+// One that is turned takes what it can turn into.
+Room::Box box_of_rigid(const Node& shape) {
+    const Place centre = place_at(shape.find("position"), 3).value_or(Place{});
+    const auto size = place_at(shape.find("size"), 3);
+    if (size && shape.find("orientation") == nullptr)
+        return around(centre, {(*size)[0] / 2, (*size)[1] / 2, (*size)[2] / 2});
+    const double reach = size ? std::hypot((*size)[0], (*size)[1], (*size)[2]) / 2
+                              : number_at(shape, "radius", 0) + number_at(shape, "length", 0) / 2;
+    return around(centre, {reach, reach, reach});
+}
+
+// What the rigid shapes of a body take, and the ground that they have.
+void add_rigid_shapes(const Node& body, Room& room) {
+    const Node* const shapes = rigid_shapes_of(body);
+    if (shapes == nullptr) return;
+    if (body.find("model")->find("ground") != nullptr)
+        room.raise_ground(number_at(*body.find("model"), "ground", 0));
+    for (std::size_t k = 0; k < shapes->size(); ++k)
+        if (shapes->item(k).is_object()) room.taken.push_back(box_of_rigid(shapes->item(k)));
+}
+
 }  // namespace
 
 Room room_of(const Document& document, const Simulation* simulation) {
@@ -81,10 +97,11 @@ Room room_of(const Document& document, const Simulation* simulation) {
         if (!normal) continue;
         const double length = std::hypot((*normal)[0], (*normal)[1], (*normal)[2]);
         if (!(length > 0) || (*normal)[room.up] < 0.999 * length) continue;
-        const double height = number_at(obstacle, "offset", 0);
-        room.ground = std::max(room.ground.value_or(height), height);
+        room.raise_ground(number_at(obstacle, "offset", 0));
     }
-    if (room.dimension == 3) add_rigid_shapes(document, room);
+    const Node* const bodies = document.root().find("bodies");
+    for (std::size_t k = 0; bodies != nullptr && room.dimension == 3 && k < bodies->size(); ++k)
+        add_rigid_shapes(bodies->item(k), room);
     if (simulation == nullptr) return room;
     const std::vector<double>& x = simulation->model().initial_points();
     const auto d = static_cast<std::size_t>(room.dimension);

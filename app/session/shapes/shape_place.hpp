@@ -2,6 +2,7 @@
 // place for something new.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct Room {
     };
     std::vector<Box> taken;        // by bodies and obstacles
     std::optional<double> ground;  // the height of the highest plane that faces up
+    void raise_ground(double height) { ground = std::max(ground.value_or(height), height); }
 };
 
 // What the document says of obstacles, and where the bodies of the simulation start. Without one

@@ -1,10 +1,6 @@
 #include "app/session/shapes/shapes_rigid.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
-
-#include "engine/document/read.hpp"
 
 namespace hindcast::session {
 
@@ -21,20 +17,12 @@ ShapeNumber length(const char* key, const char* label, double value) {
     return {key, label, "m", "", value, 1e-3, 1e3, false};
 }
 
-bool is_of_shapes(const Node& body) {
-    const Node* const type = body.find("type");
-    const Node* const model = body.find("model");
-    return type != nullptr && type->is_string() && type->string() == "articulated" &&
-           model != nullptr && model->is_object() && model->find("shapes") != nullptr &&
-           model->find("shapes")->is_array();
-}
-
 // A body of rigid shapes that one more can join: none of its numbers are written, but how it starts.
 const Node* joinable(const Document& document) {
     const Node* const bodies = document.root().find("bodies");
     for (std::size_t k = 0; bodies != nullptr && bodies->is_array() && k < bodies->size(); ++k) {
         const Node& body = bodies->item(k);
-        if (!body.is_object() || !is_of_shapes(body)) continue;
+        if (rigid_shapes_of(body) == nullptr) continue;
         bool plain = true;
         for (std::size_t j = 0; j < body.size(); ++j) {
             const std::string& key = body.key(j);
@@ -143,47 +131,15 @@ ShapeRow standing(const char* id, const char* label, const char* help, const cha
     return row;
 }
 
-// Half of its diagonal: it fits in this however it lies.
-double reach_of(const Node& shape) {
-    const auto number = [&](const char* key) {
-        const Node* const node = shape.find(key);
-        return node != nullptr && document::is_number(*node) ? document::number_of(*node) : 0.0;
-    };
-    if (const auto size = numbers_in(shape.find("size"), 3))
-        return std::hypot((*size)[0], (*size)[1], (*size)[2]) / 2;
-    return number("radius") + number("length") / 2;
-}
-
-void add_shape(const Node& shape, Room& room) {
-    const auto at = numbers_in(shape.find("position"), 3).value_or(std::vector<double>(3, 0));
-    const double reach = reach_of(shape);
-    const auto size = numbers_in(shape.find("size"), 3);
-    Room::Box around;
-    for (std::size_t k = 0; k < 3; ++k) {
-        const double half = size && shape.find("orientation") == nullptr ? (*size)[k] / 2 : reach;
-        around.low[k] = at[k] - half;
-        around.high[k] = at[k] + half;
-    }
-    room.taken.push_back(around);
-}
-
 }  // namespace
 
-void add_rigid_shapes(const Document& document, Room& room) {
-    const Node* const bodies = document.root().find("bodies");
-    for (std::size_t k = 0; bodies != nullptr && bodies->is_array() && k < bodies->size(); ++k) {
-        const Node& body = bodies->item(k);
-        if (!body.is_object() || !is_of_shapes(body)) continue;
-        const Node& model = *body.find("model");
-        if (const Node* const ground = model.find("ground");
-            ground != nullptr && document::is_number(*ground)) {
-            const double height = document::number_of(*ground);
-            room.ground = std::max(room.ground.value_or(height), height);
-        }
-        const Node& shapes = *model.find("shapes");
-        for (std::size_t j = 0; j < shapes.size(); ++j)
-            if (shapes.item(j).is_object()) add_shape(shapes.item(j), room);
-    }
+const Node* rigid_shapes_of(const Node& body) {
+    const Node* const type = body.is_object() ? body.find("type") : nullptr;
+    if (type == nullptr || !(*type == Node("articulated"))) return nullptr;
+    const Node* const model = body.find("model");
+    const Node* const shapes =
+        model != nullptr && model->is_object() ? model->find("shapes") : nullptr;
+    return shapes != nullptr && shapes->is_array() ? shapes : nullptr;
 }
 
 std::vector<ShapeRow> rigid_rows() {

@@ -7,7 +7,7 @@ namespace hindcast::session {
 
 std::vector<ShapeRow> rigid_rows();
 
-// The box around each rigid shape that the document writes, and the highest ground of them.
-void add_rigid_shapes(const document::Document& document, Room& room);
+// The list of the shapes of a body of the scene; null: it is no body of rigid shapes.
+const document::Node* rigid_shapes_of(const document::Node& body);
 
 }  // namespace hindcast::session

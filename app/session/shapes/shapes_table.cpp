@@ -487,6 +487,11 @@ Node tidy(double value) {
                                                       : Node(at);
 }
 
+double number_at(const Node& object, const char* key, double otherwise) {
+    const Node* const node = object.find(key);
+    return node != nullptr && document::is_number(*node) ? document::number_of(*node) : otherwise;
+}
+
 std::optional<std::vector<double>> numbers_in(const Node* node, std::size_t size, bool alike) {
     if (node == nullptr) return std::nullopt;
     if (alike && document::is_number(*node))

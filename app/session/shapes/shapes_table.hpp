@@ -75,6 +75,9 @@ document::Node tidy(double value);
 std::optional<std::vector<double>> numbers_in(const document::Node* node, std::size_t size,
                                               bool alike = false);
 
+// The number of that key; `otherwise` where there is none.
+double number_at(const document::Node& object, const char* key, double otherwise);
+
 // In place: obstacles that act by energies (barrier), as implicit steps need them.
 void make_barriers(document::Document& document);
 // What an obstacle of the table has besides its geometry, for these steps.

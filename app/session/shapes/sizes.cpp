@@ -10,6 +10,7 @@
 
 #include "app/session/frames/solid_source.hpp"
 #include "app/session/shapes/shapes_table.hpp"
+#include "app/session/shapes/sizes_parts.hpp"
 #include "app/session/shapes/sizes_rigid.hpp"
 #include "engine/document/read.hpp"
 #include "engine/sim/scene/scene.hpp"
@@ -21,8 +22,6 @@ namespace {
 using document::Document;
 using document::Node;
 using Vector = std::vector<double>;  // of the scene's dimension
-
-constexpr double least_part = 1e-3;  // of a size is kept
 
 Place place_of(const Vector& v) {
     Place place{};
@@ -64,16 +63,6 @@ Node node_of(const std::vector<std::int64_t>& counts) {
     return node;
 }
 
-// "0.4 x 0.2 m"
-std::string extents_text(const Vector& extents) {
-    std::string text;
-    for (const double e : extents) {
-        if (!text.empty()) text += " x ";
-        text += fmt::format("{:.4g}", e);
-    }
-    return text + " m";
-}
-
 std::string counts_text(const std::vector<std::int64_t>& counts, const char* what) {
     std::string text;
     for (const std::int64_t count : counts) {
@@ -81,33 +70,6 @@ std::string counts_text(const std::vector<std::int64_t>& counts, const char* wha
         text += std::to_string(count);
     }
     return fmt::format(", {} {}", text, what);
-}
-
-// The axes of a turned box as unit vectors.
-std::optional<std::vector<Vector>> axes_of(const Node* orientation, std::size_t dimension) {
-    std::vector<Vector> axes;
-    if (dimension == 2) {
-        double angle = 0;
-        if (orientation != nullptr) {
-            const Node* const one = orientation->is_array() && orientation->size() == 1
-                                        ? &orientation->item(0)
-                                        : orientation;
-            if (!document::is_number(*one)) return std::nullopt;
-            angle = document::number_of(*one);
-        }
-        const double c = std::cos(angle), s = std::sin(angle);
-        axes = {{c, s}, {-s, c}};
-        return axes;
-    }
-    std::array<double, 4> q{1, 0, 0, 0};
-    if (orientation != nullptr) {
-        const auto written = numbers_in(orientation, 4);
-        if (!written || length(*written) <= 0) return std::nullopt;
-        std::ranges::copy(*written, q.begin());
-    }
-    const auto rows = rotation_of(q);
-    for (std::size_t k = 0; k < 3; ++k) axes.push_back({rows[0][k], rows[1][k], rows[2][k]});
-    return axes;
 }
 
 // A stretch along one axis that keeps one place: x -> kept + factor (x - kept).
@@ -123,7 +85,7 @@ struct Corners {
     Stretch drag(std::size_t axis, bool upper, double by) {
         double &moves = upper ? high[axis] : low[axis], kept = upper ? low[axis] : high[axis];
         const double before = std::abs(moves - kept);
-        const double after = std::max(before + by, least_part * before);
+        const double after = grown(before, by);
         moves = upper ? kept + after : kept - after;
         return {axis, kept, after / before};
     }
@@ -192,7 +154,7 @@ private:
 
     Done radius(double before, double by) const {
         Done done{object_, "", {}, {}};
-        const double r = std::max(before + by, least_part * before);
+        const double r = grown(before, by);
         done.object.set("radius", tidy(r));
         done.text = fmt::format("radius {:.4g} m", r);
         return done;
@@ -228,7 +190,7 @@ private:
             all.push_back(
                 {{"length", place_of(sum(moving, along, round ? *r : 0)), place_of(along), false},
                  [this, upper, along, moving, long_is](double by, bool) {
-                     const double l = std::max(long_is + by, least_part * long_is);
+                     const double l = grown(long_is, by);
                      Done done{object_, fmt::format("length {:.4g} m", l), {}, {}};
                      done.object.set(upper ? "end" : "start",
                                      node_of(sum(moving, along, l - long_is)));
@@ -262,7 +224,7 @@ private:
                                 place_of(along), false},
                                [this, k, along, center = *center, half = *half](double by, bool) {
                                    Vector h = half;
-                                   h[k] = std::max(half[k] + by / 2, least_part * half[k]);
+                                   h[k] = grown(half[k], by / 2);
                                    Done done{object_, "", {}, {}};
                                    done.object.set("half_extents", node_of(h));
                                    done.object.set("center",
@@ -417,7 +379,7 @@ private:
                      if (repeats)
                          by = whole(n[which], before / static_cast<double>(n[which]), before + by,
                                     0, 1);
-                     const double after = std::max(before + by, least_part * before);
+                     const double after = grown(before, by);
                      Done done{object_, "", {}, {}};
                      Node& grid = at(done.object, "/mesh/grid");
                      Vector edge = along;
@@ -513,6 +475,46 @@ std::vector<std::int64_t> beyond_one(std::vector<std::int64_t> counts) {
 }
 
 }  // namespace
+
+double grown(double before, double by) {
+    constexpr double least_part = 1e-3;  // of a size is kept
+    return std::max(before + by, least_part * before);
+}
+
+std::string extents_text(const Vector& extents) {
+    std::string text;
+    for (const double e : extents) {
+        if (!text.empty()) text += " x ";
+        text += fmt::format("{:.4g}", e);
+    }
+    return text + " m";
+}
+
+std::optional<std::vector<Vector>> axes_of(const Node* orientation, std::size_t dimension) {
+    std::vector<Vector> axes;
+    if (dimension == 2) {
+        double angle = 0;
+        if (orientation != nullptr) {
+            const Node* const one = orientation->is_array() && orientation->size() == 1
+                                        ? &orientation->item(0)
+                                        : orientation;
+            if (!document::is_number(*one)) return std::nullopt;
+            angle = document::number_of(*one);
+        }
+        const double c = std::cos(angle), s = std::sin(angle);
+        axes = {{c, s}, {-s, c}};
+        return axes;
+    }
+    std::array<double, 4> q{1, 0, 0, 0};
+    if (orientation != nullptr) {
+        const auto written = numbers_in(orientation, 4);
+        if (!written || length(*written) <= 0) return std::nullopt;
+        std::ranges::copy(*written, q.begin());
+    }
+    const auto rows = rotation_of(q);
+    for (std::size_t k = 0; k < 3; ++k) axes.push_back({rows[0][k], rows[1][k], rows[2][k]});
+    return axes;
+}
 
 std::vector<SizeHandle> size_handles(const Document& scene, const Registry& registry,
                                      const std::string& pointer) {

@@ -317,7 +317,7 @@ int run(Options options) {
     render::Renderer renderer(context);
     const auto exchange = director.show(renderer, render::transport_named(options.transport));
     render::View view = make_view(options, looks, *snapshot->stage, *director.document());
-    Photographer photographer(context, renderer, options.labels, director.document(), *exchange,
+    Photographer photographer(context, renderer, options.labels, director.document(),
                               looks.distances);
     try {
         if (film) {

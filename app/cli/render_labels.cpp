@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "app/cli/command.hpp"
-#include "app/exchange/places.hpp"
 #include "app/gui/draw/labels.hpp"
 #include "engine/base/hash.hpp"
 
@@ -34,13 +33,11 @@ void LabelOptions::add_to(CLI::App& app) {
 
 Photographer::Photographer(render::VulkanContext& context, render::Renderer& renderer,
                            LabelOptions options, std::shared_ptr<const document::Document> document,
-                           const render::Exchange& exchange,
                            std::vector<session::Distance> distances)
     : context_(context),
       renderer_(renderer),
       options_(options),
       document_(std::move(document)),
-      exchange_(exchange),
       distances_(std::move(distances)) {}
 
 render::Image Photographer::take(const render::View& view, const session::ColourLook& look,
@@ -55,13 +52,17 @@ render::Image Photographer::take(const render::View& view, const session::Colour
     render::Image image = offscreen_->annotated(renderer_, view, [&](ImVec2 at) {
         const std::optional<render::Frame>& frame = renderer_.frame();
         if (frame)
-            gui::draw_distances(
-                at, view.width, view.height, view.camera,
-                gui::distances_in(
-                    distances_, *snapshot.stage, *frame,
-                    [&](std::int64_t point) { return render::point_in(exchange_, *frame, point); },
-                    problem),
-                snapshot.stage->dimension);
+            gui::draw_distances(at, view.width, view.height, view.camera,
+                                gui::distances_in(
+                                    distances_, *snapshot.stage, *frame,
+                                    [&](std::int64_t point) -> std::optional<render::Vec3> {
+                                        const std::vector<render::Vec3> found =
+                                            renderer_.points(point, 1);
+                                        if (found.empty()) return std::nullopt;
+                                        return found.front();
+                                    },
+                                    problem),
+                                snapshot.stage->dimension);
         if (options_.names && frame)
             gui::draw_names(at, view.width, view.height, view.camera,
                             gui::names_in(renderer_, *snapshot.stage, *document_, registry()));

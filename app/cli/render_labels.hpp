@@ -29,10 +29,9 @@ struct LabelOptions {
 
 class Photographer {
 public:
-    // The exchange is the one that the renderer draws from, and must outlive this.
     Photographer(render::VulkanContext& context, render::Renderer& renderer, LabelOptions options,
                  std::shared_ptr<const document::Document> document,
-                 const render::Exchange& exchange, std::vector<session::Distance> distances);
+                 std::vector<session::Distance> distances);
 
     // The newest frame in this view. `look`: what its colours are; `snapshot`: of the session that
     // writes the frames. Throws Error where an end of a distance is not there.
@@ -44,7 +43,6 @@ private:
     render::Renderer& renderer_;
     LabelOptions options_;
     std::shared_ptr<const document::Document> document_;
-    const render::Exchange& exchange_;
     const std::vector<session::Distance> distances_;
     std::unique_ptr<gui::OffscreenCanvas> offscreen_;
 };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "app/cli/bundled_scenes.hpp"
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/gui/window/app.hpp"
@@ -54,21 +55,6 @@ std::string check_transport(const std::string& text) {
     return "";
 }
 
-// Where the bundled scenes are: named by the environment, beside an installed program, or where
-// this program was built.
-std::vector<fs::path> galleries() {
-    std::vector<fs::path> folders;
-    std::error_code error;
-    if (const char* named = std::getenv("HINDCAST_SCENES"); named != nullptr && *named != '\0')
-        folders.emplace_back(named);
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    for (const char* beside : {"../share/hindcast/scenes", "../../scenes"})
-        folders.push_back(program.parent_path() / beside);
-    for (const fs::path& folder : folders)
-        if (fs::is_directory(folder, error)) return {fs::weakly_canonical(folder, error)};
-    return {};
-}
-
 // Frames one after the other until the scene is there (and optimised), then as many as were asked
 // for.
 int draw_without_window(gui::App& app, const Options& options) {
@@ -113,7 +99,7 @@ int view(const Options& options) {
     }
     gui::AppOptions app_options;
     app_options.session.simulation = options.scene.simulation_options();
-    app_options.galleries = galleries();
+    app_options.galleries = bundled_scenes();
     app_options.transport = render::transport_named(options.transport);
     app_options.state_folder = options.state;
     app_options.tour = !options.no_tour && options.screenshot.empty();

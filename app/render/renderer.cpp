@@ -174,7 +174,7 @@ bool Renderer::State::draw(const View& view) {
             .remedy(fmt::format("ask for at most {} x {}", most, most));
     View wanted = view;
     wanted.samples = view.samples > 1 ? 4 : 1;
-    const bool newer = exchange && exchange->serial() != (frame ? frame->serial : 0);
+    const bool newer = has_newer();
     if (!newer && !changed && last_view && *last_view == wanted) {
         context.state().guarded([&] { finish_done(false); });
         return false;
@@ -288,6 +288,9 @@ std::shared_ptr<Exchange> Renderer::share(
 
 bool Renderer::draw(const View& view) { return state_->draw(view); }
 const std::optional<Frame>& Renderer::frame() const { return state_->frame; }
+void Renderer::finish_drawing() {
+    if (state_->has_newer()) state_->context.state().guarded([&] { state_->finish_done(true); });
+}
 Image Renderer::read_image() { return state_->read_image(); }
 Image Renderer::picture(const View& view) {
     if (state_->exchange) state_->exchange->await();
@@ -308,6 +311,9 @@ std::vector<std::optional<Bounds>> Renderer::bounds_of_each(const std::vector<in
     std::vector<std::vector<int>> alone;
     for (const int drawable : drawables) alone.push_back({drawable});
     return state_->bounds_of(alone, {});
+}
+std::vector<Vec3> Renderer::points(std::int64_t first, std::int64_t count) {
+    return state_->points(first, count);
 }
 double Renderer::device_seconds() const { return state_->device_seconds; }
 double Renderer::record_seconds() const { return state_->record_seconds; }

@@ -9,9 +9,12 @@
 // All functions belong to one thread, but those of the Exchange that are the writer's.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/exchange/stage.hpp"
 #include "app/exchange/transport.hpp"
@@ -40,6 +43,9 @@ public:
     bool draw(const View& view);
     // The frame that was drawn last.
     const std::optional<Frame>& frame() const;
+    // Waits for the last draw if there is a newer frame, which draw() would wait for anyway: to be
+    // called before what is shown beside the picture is put together, so that both are of now.
+    void finish_drawing();
 
     // Waits for the last draw.
     Image read_image();
@@ -65,6 +71,11 @@ public:
     // element of a surface that has its colours at its corners, those of the corners; else both are
     // the same. None where it has the drawable's own colour. Waits for the device.
     std::optional<std::array<double, 2>> numbers_of(int drawable, const Element& element);
+    // Where `count` points from number `first` on are in the frame drawn last, m; z is 0 in the
+    // plane. Fewer, or none, where there are not so many. Waits for the device where it alone can
+    // read them (TransportKind::exported).
+    std::vector<Vec3> points(std::int64_t first = 0,
+                             std::int64_t count = std::numeric_limits<std::int64_t>::max());
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
     // Seconds this thread took to work out and record the last draw.

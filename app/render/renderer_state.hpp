@@ -48,6 +48,7 @@ struct Renderer::State {
     Pick pick(int x, int y);
     // A box around each group of drawables.
     std::optional<std::array<double, 2>> numbers_of(int drawable, const Element& element);
+    std::vector<Vec3> points(std::int64_t first, std::int64_t count);  // points_of.cpp
     std::vector<std::optional<Bounds>> bounds_of(const std::vector<std::vector<int>>& groups,
                                                  const Element& part);
 
@@ -81,6 +82,8 @@ struct Renderer::State {
     void write_lines(FrameMemory& memory);
     void finish(FrameMemory& memory);  // reads what a done draw left for the host
     void finish_done(bool wait);       // all of them, or those that are done
+    // Whether there is a newer frame than the one drawn.
+    bool has_newer() const { return exchange && exchange->serial() != (frame ? frame->serial : 0); }
 
     VulkanContext& context;
     Pipelines pipelines;
@@ -105,7 +108,8 @@ struct Renderer::State {
 
     std::array<double, 2> colour_range{0, 1}, measured_range{0, 1};
     Longest longest;
-    Buffer boxes;  // what bounds_of() reads back
+    Buffer boxes;        // what bounds_of() reads back
+    Buffer read_points;  // what points() reads back
     double device_seconds = 0, record_seconds = 0;
     Counters counters;
 };

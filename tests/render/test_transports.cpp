@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -86,6 +87,52 @@ TEST_CASE("transports: the same picture, bit for bit, in f32 and f64") {
             }
             CHECK(count_drawn(images.front()) > 1000);
             for (const Image& image : images) CHECK(image.pixels == images.front().pixels);
+        }
+}
+
+TEST_CASE("transports: where points are is read from memory of every kind") {
+    Studio studio;
+    if (!is_lavapipe(studio.context))
+        HINDCAST_SKIP("only lavapipe's exported memory can be written without CUDA");
+    CHECK(studio.renderer.points().empty());  // no frame yet
+    for (const RealType real : {RealType::f32, RealType::f64})
+        for (const bool plane : {false, true}) {
+            const StageMaker maker = plane ? plane_gallery(real) : solid_gallery(real);
+            const auto number = static_cast<std::size_t>(
+                std::ranges::find(maker.stage.channels, "position", &Channel::name) -
+                maker.stage.channels.begin());
+            REQUIRE(number < maker.stage.channels.size());
+            const Channel& channel = maker.stage.channels[number];
+            const auto components = static_cast<std::size_t>(channel.components);
+            const View view = gallery_view(maker, 64, 36);
+            for (const TransportKind kind : all_kinds) {
+                const auto exchange =
+                    studio.renderer.share(std::make_shared<Stage>(maker.stage), kind);
+                if (kind == TransportKind::exported)
+                    publish_exported(*exchange, maker);
+                else
+                    publish(*exchange, maker);
+                CHECK(studio.renderer.points().empty());  // not drawn yet
+                studio.renderer.draw(view);
+                const std::vector<Vec3> all = studio.renderer.points();
+                REQUIRE(all.size() == static_cast<std::size_t>(channel.elements));
+                for (std::size_t p = 0; p < all.size(); ++p)
+                    for (std::size_t c = 0; c < 3; ++c) {
+                        const double written =
+                            c < components ? maker.channels[number][p * components + c] : 0;
+                        CHECK(all[p][c] ==
+                              (real == RealType::f64
+                                   ? written
+                                   : static_cast<double>(static_cast<float>(written))));
+                    }
+                const std::vector<Vec3> two = studio.renderer.points(1, 2);
+                REQUIRE(two.size() == 2);
+                CHECK(two[0] == all[1]);
+                CHECK(two[1] == all[2]);
+                CHECK(studio.renderer.points(channel.elements - 1, 5).size() == 1);
+                CHECK(studio.renderer.points(channel.elements, 1).empty());
+                CHECK(studio.renderer.points(-1, 1).empty());
+            }
         }
 }
 

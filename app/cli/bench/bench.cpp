@@ -150,6 +150,7 @@ Command add_bench(CLI::App& app) {
         std::string precision = "f32";
         int repeats = 5;
         std::int64_t most_springs = 10000000;
+        std::vector<std::string> scenes;
         bool json = false, cold = false, each_pass = false;
         MachineOptions machine;
     };
@@ -172,6 +173,10 @@ Command add_bench(CLI::App& app) {
         ->add_option("--most-springs", options->most_springs,
                      "The largest net of springs_sweep: up to 10000000")
         ->check(CLI::Range(std::int64_t{1000}, std::int64_t{10000000}));
+    command
+        ->add_option("--scenes", options->scenes,
+                     "The bundled scenes that window_scenes plays: NAME,NAME (default: all)")
+        ->delimiter(',');
     command->add_flag("--json", options->json, "One JSON object a line");
     command->add_flag("--cold", options->cold,
                       "Compile everything: neither read nor fill the cache of compiled code");
@@ -186,6 +191,7 @@ Command add_bench(CLI::App& app) {
                 if (options->cold) ::setenv("HINDCAST_CACHE", "", 1);
                 BenchOptions bench_options;
                 bench_options.device = options->machine.device_options();
+                bench_options.scenes = options->scenes;
                 bench_options.precision =
                     options->precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
                 bench_options.repeats = options->repeats;

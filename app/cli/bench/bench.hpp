@@ -19,6 +19,7 @@ struct BenchOptions {
     ir::Precision precision = ir::Precision::f32;
     int repeats = 5;                       // at least; more while they are quick, but one stays one
     std::int64_t most_springs = 10000000;  // of springs_sweep
+    std::vector<std::string> scenes;       // of window_scenes, by name; empty: all
 };
 
 // What one step of a roll-out does to memory: every array that a launch reads or writes counts once

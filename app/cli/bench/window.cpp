@@ -14,47 +14,19 @@
 //                   seen in a second while the number is dragged at the end
 //   draw_million    a million falling particles; every picture is of another step. How many bytes
 //                   go through the host says `host_bytes`
+//   window_scenes   the bundled scenes play, see window_scenes.cpp
 #include <fmt/core.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
-#include "app/cli/bench/bench.hpp"
-#include "app/cli/bench/temporary_folder.hpp"
-#include "app/cli/command.hpp"
+#include "app/cli/bench/screenless.hpp"
 #include "app/exchange/plain_exchange.hpp"
-#include "app/gui/window/app.hpp"
 
 namespace hindcast::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
-using SteadyClock = std::chrono::steady_clock;
-
-double since(SteadyClock::time_point begin) {
-    return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-}
-
-double thread_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-// A folder for a scene file and the window's state.
-class Folder : public TemporaryFolder {
-public:
-    fs::path write(const std::string& scene) const {
-        TemporaryFolder::write("scene.json", scene);
-        return path() / "scene.json";
-    }
-};
 
 std::string net_scene(int side, int steps, std::int64_t substeps) {
     return fmt::format(R"json({{
@@ -72,76 +44,16 @@ std::string net_scene(int side, int steps, std::int64_t substeps) {
                        fmt::arg("substeps", substeps));
 }
 
-class Screenless {
-public:
-    Screenless(const BenchOptions& options, const std::string& scene) {
-        gui::AppOptions app;
-        app.session.simulation.device = std::make_shared<Device>(options.device);
-        app.session.simulation.precision = options.precision;
-        app.state_folder = folder_.path() / "state";
-        app.tour = false;
-        app.width = 1280;
-        app.height = 720;
-        app_ = std::make_unique<gui::App>(registry(), std::move(app), nullptr);
-        app_->workspace().open(folder_.write(scene));
-    }
-    gui::App& app() { return *app_; }
-    gui::Workspace& work() { return app_->workspace(); }
-    // Frames until it holds. Throws Error if the scene fails, or after ten minutes.
-    template <class F>
-    void until(F holds) {
-        const SteadyClock::time_point begin = SteadyClock::now();
-        while (!holds()) {
-            app_->frame();
-            if (work().now().error) throw Error(*work().now().error);
-            if (since(begin) > 600) throw Error("the window did not get there in ten minutes");
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
-    }
-    bool draws() const { return app_->picture().frame() != nullptr; }
-    std::size_t rows() {
-        const auto& history = work().now().history;
-        return history ? history->size() : 0;
-    }
-
-private:
-    Folder folder_;
-    std::unique_ptr<gui::App> app_;
-};
-
-// Frames at sixty a second, or as many as there is time for.
-void measure_frames(Screenless& screen, int frames, BenchResult& result) {
-    std::vector<double> own, whole, device;
-    for (int k = 0; k < frames; ++k) {
-        const SteadyClock::time_point begin = SteadyClock::now();
-        const double before = thread_seconds();
-        screen.app().frame();
-        own.push_back(thread_seconds() - before);
-        whole.push_back(since(begin));
-        device.push_back(screen.work().measured.device_seconds);
-        if (const double left = 1.0 / 60 - since(begin); left > 0)
-            std::this_thread::sleep_for(std::chrono::duration<double>(left));
-    }
-    const auto add = [&](const std::string& name, std::vector<double>& times) {
-        std::sort(times.begin(), times.end());
-        result.more.emplace_back(name + "_median_ms", times[times.size() / 2] * 1e3);
-        result.more.emplace_back(name + "_longest_ms", times.back() * 1e3);
-    };
-    add("own", own);
-    add("whole", whole);
-    add("device", device);
-    result.forward_s = own.back();
-}
-
 std::vector<BenchResult> window_20k(const BenchOptions& options) {
     constexpr int side = 142, steps = 40, frames = 300;
-    Screenless screen(options, net_scene(side, steps, 1));
+    Screenless screen(options);
+    screen.open_text(net_scene(side, steps, 1));
     screen.until([&] { return screen.draws() && screen.work().has_run(); });
     screen.work().optimise(session::Optimise::What::start);
     screen.until([&] { return screen.rows() >= 2; });
     BenchResult r{.workload = "window_20k", .n = std::int64_t{side} * side, .steps = frames};
     const std::size_t before = screen.rows();
-    measure_frames(screen, frames, r);
+    r.forward_s = screen.measure_frames(frames, r);
     r.more.emplace_back("iterations_meanwhile", static_cast<double>(screen.rows() - before));
     return {r};
 }
@@ -149,13 +61,14 @@ std::vector<BenchResult> window_20k(const BenchOptions& options) {
 std::vector<BenchResult> window_slow(const BenchOptions& options) {
     constexpr int side = 142, frames = 300;
     constexpr std::int64_t substeps = 16000;
-    Screenless screen(options, net_scene(side, 100, substeps));
+    Screenless screen(options);
+    screen.open_text(net_scene(side, 100, substeps));
     screen.until([&] { return screen.draws(); });
     screen.until([&] { return screen.work().now().steps_computed >= 1; });
     const SteadyClock::time_point begin = SteadyClock::now();
     const std::int64_t first = screen.work().now().steps_computed;
     BenchResult r{.workload = "window_slow", .n = std::int64_t{side} * side, .steps = frames};
-    measure_frames(screen, frames, r);
+    r.forward_s = screen.measure_frames(frames, r);
     screen.until([&] { return screen.work().now().steps_computed > first; });
     const auto made = static_cast<double>(screen.work().now().steps_computed - first);
     r.more.emplace_back("seconds_per_step", since(begin) / made);
@@ -165,7 +78,8 @@ std::vector<BenchResult> window_slow(const BenchOptions& options) {
 std::vector<BenchResult> window_start(const BenchOptions& options) {
     const SteadyClock::time_point begin = SteadyClock::now();
     BenchResult r{.workload = "window_start", .n = 9, .steps = 1};
-    Screenless screen(options, spring_cage_scene);
+    Screenless screen(options);
+    screen.open_text(spring_cage_scene);
     r.more.emplace_back("window_s", since(begin));
     screen.until([&] { return screen.draws() && screen.work().has_run(); });
     r.more.emplace_back("scene_s", since(begin));
@@ -328,7 +242,8 @@ std::vector<Workload> window_workloads() {
         {"window_slow", "The window's frames while a step takes seconds", window_slow, false},
         {"window_start", "From nothing to an optimising scene in the window", window_start, false},
         {"window_edit", "From an edit of a number to its first frame", window_edit, false},
-        {"draw_million", "Pictures of a million particles that move", draw_million, false}};
+        {"draw_million", "Pictures of a million particles that move", draw_million, false},
+        {"window_scenes", "The bundled scenes play in the window", window_scenes, false}};
 }
 
 }  // namespace hindcast::cli

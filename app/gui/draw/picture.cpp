@@ -1,9 +1,5 @@
 #include "app/gui/draw/picture.hpp"
 
-#include <algorithm>
-
-#include "app/exchange/places.hpp"
-
 namespace hindcast::gui {
 
 Picture::Picture(Canvas& canvas, std::optional<render::TransportKind> transport)
@@ -63,32 +59,10 @@ const render::Frame* Picture::frame() const {
     return frame ? &*frame : nullptr;
 }
 
-std::vector<render::Vec3> Picture::points() const {
-    std::vector<render::Vec3> places;
-    const render::Frame* const shown = frame();
-    if (!exchange_ || shown == nullptr || shown->slot < 0) return places;
-    const render::Stage& stage = exchange_->stage();
-    const auto channel = std::ranges::find(stage.channels, "position", &render::Channel::name);
-    if (channel == stage.channels.end()) return places;
-    const auto number = static_cast<std::size_t>(channel - stage.channels.begin());
-    const std::byte* const host = exchange_->slot(shown->slot)[number].host;
-    if (host == nullptr) return places;
-    const auto components = static_cast<std::size_t>(channel->components);
-    places.resize(static_cast<std::size_t>(channel->elements));
-    for (std::size_t p = 0; p < places.size(); ++p)
-        for (std::size_t c = 0; c < std::min<std::size_t>(components, 3); ++c) {
-            const std::size_t k = p * components + c;
-            places[p][c] = stage.real == render::RealType::f64
-                               ? reinterpret_cast<const double*>(host)[k]
-                               : static_cast<double>(reinterpret_cast<const float*>(host)[k]);
-        }
-    return places;
-}
-
-std::optional<render::Vec3> Picture::point(std::int64_t point) const {
-    const render::Frame* const shown = frame();
-    if (!exchange_ || shown == nullptr) return std::nullopt;
-    return render::point_in(*exchange_, *shown, point);
+std::optional<render::Vec3> Picture::point(std::int64_t point) {
+    const std::vector<render::Vec3> found = renderer_.points(point, 1);
+    if (found.empty()) return std::nullopt;
+    return found.front();
 }
 
 bool Picture::expects() const { return exchange_ && exchange_->expects(); }

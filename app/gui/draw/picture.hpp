@@ -21,6 +21,9 @@ public:
     Picture(const Picture&) = delete;
     Picture& operator=(const Picture&) = delete;
 
+    // Waits for the device where a newer frame is to be drawn: before the snapshot is taken that is
+    // shown beside it.
+    void finish_drawing() { renderer_.finish_drawing(); }
     // Call it once a frame: a new build of the simulation gets new memory to write frames into.
     void connect(Workspace& work);
     // Draws the view at this size and returns the texture. None if there is nothing to draw.
@@ -40,11 +43,10 @@ public:
     std::optional<std::array<double, 2>> numbers_of(int drawable, const render::Element& element) {
         return renderer_.numbers_of(drawable, element);
     }
-    // Where the points of all bodies are in the frame drawn last, m. Empty where there are none, and
-    // where they are on a device that shares its memory with the graphics card alone.
-    std::vector<render::Vec3> points() const;
-    // Where one of them is; none where that is not known.
-    std::optional<render::Vec3> point(std::int64_t point) const;
+    // Where the points of all bodies are in the frame drawn last, m.
+    std::vector<render::Vec3> points() { return renderer_.points(); }
+    // Where one of them is; none where there is no such point.
+    std::optional<render::Vec3> point(std::int64_t point);
     bool expects() const;  // whether a frame is being written
     // Whether there is a newer frame than the one drawn.
     bool is_behind() const {

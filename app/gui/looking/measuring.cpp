@@ -18,7 +18,7 @@ using session::DistanceEnd;
 constexpr double look_again = 0.05;  // s, at the earliest, under a mouse that moves
 constexpr float snap = 9;            // pixels
 
-session::PointPlaces points_of(const Picture& picture) {
+session::PointPlaces points_of(Picture& picture) {
     return [&picture](std::int64_t point) { return picture.point(point); };
 }
 

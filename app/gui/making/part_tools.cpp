@@ -95,13 +95,6 @@ void PartTools::take(Context& context, int width, int height) {
     const Stage* const stage = context.picture.stage();
     if (stage == nullptr || line_.size() < 2) return;
     const std::vector<Vec3> points = context.picture.points();
-    if (points.empty() && !stage->bodies.empty()) {
-        work.tell(
-            "Where the points are is known to the graphics card alone here: Shift + click "
-            "chooses them one by one",
-            Notice::Kind::error);
-        return;
-    }
     const std::vector<Pixel> polygon = outline(work.tool, line_);
     const session::Parts found = parts_within(*stage, points, work.hidden, work.view.camera, width,
                                               height, polygon, work.parts.kind);

@@ -364,6 +364,7 @@ bool App::draw_frame() {
 }
 
 void App::draw() {
+    picture_->finish_drawing();
     work_->update();
     measure_memory();
     work_->follow_camera_path();

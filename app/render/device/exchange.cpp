@@ -69,7 +69,7 @@ vk::DeviceSize SharedExchange::Backing::make_buffer(VulkanContext& context, std:
                                                     vk::ExternalMemoryHandleTypeFlags types) {
     vk::StructureChain<vk::BufferCreateInfo, vk::ExternalMemoryBufferCreateInfo> chain;
     chain.get<vk::BufferCreateInfo>().setSize(bytes).setUsage(
-        vk::BufferUsageFlagBits::eStorageBuffer);
+        vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc);
     chain.get<vk::ExternalMemoryBufferCreateInfo>().setHandleTypes(types);
     if (!types) chain.unlink<vk::ExternalMemoryBufferCreateInfo>();
     buffer = vk::raii::Buffer(logical(), chain.get<vk::BufferCreateInfo>());

@@ -31,7 +31,7 @@ void click_at(Robot& robot, ImGuiTestContext& hands, const Vec3& place) {
 
 std::vector<gui::PlacedDistance> placed(Robot& robot) {
     std::string problem;
-    const gui::Picture& picture = robot.app().picture();
+    gui::Picture& picture = robot.app().picture();
     auto found = gui::distances_in(
         robot.work().distances, *picture.stage(), *picture.frame(),
         [&](std::int64_t point) { return picture.point(point); }, problem);

@@ -365,12 +365,11 @@ void register_articulated(Registry& registry) {
         "without it true"));
     for (Field& number : articulated::number_fields()) fields.push_back(std::move(number));
     registry.add(
-        {Section::bodies, "articulated", "Robot",
-         "A robot in reduced coordinates: the bodies, joints, tendons and actuators of a model in "
-         "MJCF or URDF, with MuJoCo's conventions, or rigid bodies of simple shapes. The step is "
-         "the scene's, the method the "
-         "model's: Euler (implicit in the joints' damping), implicitfast, discrete or RK4. Its "
-         "points are "
+        {Section::bodies, "articulated", "Rigid bodies",
+         "A robot or simple rigid bodies, in reduced coordinates: the bodies, joints, tendons and "
+         "actuators of a model in MJCF or URDF, with MuJoCo's conventions, or shapes that are "
+         "listed. The step is the scene's, the method the model's: Euler (implicit in the joints' "
+         "damping), implicitfast, discrete or RK4. Its points are "
          "the centres of mass of its bodies, without the world, then its sites. Limits, friction "
          "loss, equalities and contact are MuJoCo's. Every key "
          "that is a field of the compiled model has the model's numbers "

@@ -168,7 +168,7 @@ std::string count_text(const ShapeCount& count) {
     if (count.points < 0) return "as many as the file has";
     std::string text;
     if (count.points > 0)
-        text = fmt::format("{} point{}", count.points, count.points == 1 ? "" : "s");
+        text = count.points == 1 ? "1 " + count.one : fmt::format("{} points", count.points);
     if (count.elements > 0) text += fmt::format(", {} {}", count.elements, count.what);
     return text;
 }

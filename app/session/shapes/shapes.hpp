@@ -54,7 +54,8 @@ Shape shape_of(const Registry& registry, int dimension, const std::string& id);
 // How large it will be; numbers as in Shape::numbers. What is read from a file is not counted: -1.
 struct ShapeCount {
     std::int64_t points = 0, elements = 0;
-    std::string what = {};  // the elements: "triangles"; "" if there are none
+    std::string what = {};      // the elements: "triangles"; "" if there are none
+    std::string one = "point";  // what the single point of a shape is called
 };
 ShapeCount count_of(const Shape& shape, std::span<const double> numbers);
 // "289 points, 512 triangles"; "" for what has neither.

@@ -77,7 +77,7 @@ ShapeRow rigid(const char* id, const char* label, const char* help,
     row.shape = {id, label, help, Section::bodies, "articulated", std::move(sizes)};
     row.in_plane = false;
     row.above = 0.1;
-    row.count = [](const ShapeNumbers&, int) { return ShapeCount{1, 0, ""}; };
+    row.count = [](const ShapeNumbers&, int) { return ShapeCount{1, 0, "", "rigid body"}; };
     return row;
 }
 

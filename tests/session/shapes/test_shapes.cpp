@@ -159,6 +159,7 @@ TEST_CASE("shapes: counts of points and elements are those of the scene") {
     }
     CHECK(count_text({289, 512, "triangles"}) == "289 points, 512 triangles");
     CHECK(count_text({1, 0, ""}) == "1 point");
+    CHECK(count_text({1, 0, "", "rigid body"}) == "1 rigid body");
 }
 
 TEST_CASE("shapes: what a number may be is said") {

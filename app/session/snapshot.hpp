@@ -17,7 +17,7 @@
 
 namespace hindcast::model {
 class ElementNames;  // engine/model/element_names.hpp
-struct Slider;       // engine/model/sliders.hpp
+struct Slider;       // engine/model/handles/sliders.hpp
 }  // namespace hindcast::model
 
 namespace hindcast::session {

@@ -1,7 +1,7 @@
 // How heavy the points of a robot feel, by hand.
 #include <doctest/doctest.h>
 
-#include "engine/model/grips.hpp"
+#include "engine/model/handles/grips.hpp"
 #include "tests/robots/oracle.hpp"
 
 using namespace hindcast;

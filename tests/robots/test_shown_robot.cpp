@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/model/handles/sliders.hpp"
 #include "engine/model/shown.hpp"
-#include "engine/model/sliders.hpp"
 #include "tests/robots/collision/contacts.hpp"
 
 using namespace hindcast;

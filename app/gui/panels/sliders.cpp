@@ -8,7 +8,7 @@
 
 #include "app/gui/panels/entry_place.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "engine/model/sliders.hpp"
+#include "engine/model/handles/sliders.hpp"
 
 namespace hindcast::gui {
 

@@ -10,9 +10,9 @@
 #include "app/session/session.hpp"
 #include "app/session/threads/gradient_probe.hpp"
 #include "engine/model/element_names.hpp"
+#include "engine/model/handles/sliders.hpp"
 #include "engine/model/measured_motion.hpp"
 #include "engine/model/shown.hpp"
-#include "engine/model/sliders.hpp"
 #include "engine/sim/results/results.hpp"
 
 namespace hindcast::session {

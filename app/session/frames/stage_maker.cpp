@@ -6,7 +6,7 @@
 #include <map>
 
 #include "app/session/frames/spread.hpp"
-#include "engine/model/grips.hpp"
+#include "engine/model/handles/grips.hpp"
 #include "engine/model/measured_motion.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/model/volumes.hpp"

@@ -13,7 +13,7 @@
 #include <set>
 
 #include "app/session/threads/runner.hpp"
-#include "engine/model/grips.hpp"
+#include "engine/model/handles/grips.hpp"
 
 namespace hindcast::session {
 

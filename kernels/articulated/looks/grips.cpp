@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/model/grips.hpp"
+#include "engine/model/handles/grips.hpp"
 #include "engine/runtime/minimization/eigen.hpp"
 #include "kernels/articulated/dynamics/dynamics.hpp"
 #include "kernels/articulated/dynamics/lower.hpp"

@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "engine/model/sliders.hpp"
+#include "engine/model/handles/sliders.hpp"
 #include "engine/robot/model_reader.hpp"
 
 namespace hindcast::articulated {

@@ -1,4 +1,4 @@
-#include "engine/model/grips.hpp"
+#include "engine/model/handles/grips.hpp"
 
 #include <map>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "app/cli/render_looks.hpp"
+#include "app/cli/render/looks.hpp"
 
 #include <charconv>
 #include <cmath>

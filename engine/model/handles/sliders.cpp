@@ -1,4 +1,4 @@
-#include "engine/model/sliders.hpp"
+#include "engine/model/handles/sliders.hpp"
 
 #include <map>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "app/cli/render_labels.hpp"
+#include "app/cli/render/labels.hpp"
 
 #include <utility>
 

@@ -1,26 +1,26 @@
 // Dispatch from op codes and types to the functions of evaluate.hpp.
 #include "engine/ir/evaluate.hpp"
 
+#include <array>
+#include <tuple>
+#include <utility>
+
 #include "engine/base/error.hpp"
 
 namespace hindcast::ir {
 
 namespace {
 
-// Calls f.template operator()<T>() with the C++ type of `type`.
-template <class F>
-Bits with_type(Type type, F f) {
-    switch (type) {
-        case Type::boolean: return f.template operator()<bool>();
-        case Type::i32: return f.template operator()<std::int32_t>();
-        case Type::u32: return f.template operator()<std::uint32_t>();
-        case Type::i64: return f.template operator()<std::int64_t>();
-        case Type::u64: return f.template operator()<std::uint64_t>();
-        case Type::f32: return f.template operator()<float>();
-        case Type::f64: return f.template operator()<double>();
-        case Type::none: break;
-    }
-    throw Error("internal: an op without a type was evaluated");
+// In the order of Type, without `none`.
+using Types =
+    std::tuple<bool, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+constexpr int type_count = std::tuple_size_v<Types>;
+template <int K>
+using TypeAt = std::tuple_element_t<static_cast<std::size_t>(K), Types>;
+
+std::size_t place_of(Type type) {
+    if (type == Type::none) throw Error("internal: an op without a type was evaluated");
+    return static_cast<std::size_t>(type) - 1;
 }
 
 [[noreturn]] void no_such_op(OpCode code, Type type) {
@@ -28,8 +28,9 @@ Bits with_type(Type type, F f) {
                 name_of(type));
 }
 
+// Of a code that is known while this is compiled, one of the lines.
 template <class T>
-Bits arithmetic(OpCode code, T a, T b, T c) {
+[[gnu::always_inline]] inline Bits arithmetic(OpCode code, T a, T b, T c) {
     namespace e = evaluate;
     constexpr bool real = e::real<T>, whole = e::whole<T>, boolean = std::same_as<T, bool>;
     switch (code) {
@@ -91,26 +92,59 @@ Bits arithmetic(OpCode code, T a, T b, T c) {
     no_such_op(code, std::same_as<T, bool> ? Type::boolean : Type::none);
 }
 
+template <OpCode code, class T>
+Bits evaluated(Bits a, Bits b, Bits c) {
+    return arithmetic<T>(code, from_bits<T>(a), from_bits<T>(b), from_bits<T>(c));
+}
+template <class To, class From>
+Bits converted(Bits a, Bits, Bits) {
+    return to_bits(evaluate::convert<To, From>(from_bits<From>(a)));
+}
+Bits selected(Bits a, Bits b, Bits c) { return a ? b : c; }
+Bits same_bits(Bits a, Bits, Bits) { return a; }
+
+// [code][type of the operands], [type of the result][of the operand].
+template <int... Codes>
+constexpr auto arithmetic_table(std::integer_sequence<int, Codes...>) {
+    const auto row = []<int Code, int... Ts>(std::integral_constant<int, Code>,
+                                             std::integer_sequence<int, Ts...>) {
+        return std::array<Evaluator, type_count>{
+            evaluated<static_cast<OpCode>(Code), TypeAt<Ts>>...};
+    };
+    constexpr auto types = std::make_integer_sequence<int, type_count>();
+    return std::array{row(std::integral_constant<int, Codes>(), types)...};
+}
+template <int... Rows>
+constexpr auto conversion_table(std::integer_sequence<int, Rows...>) {
+    const auto row = []<int To, int... From>(std::integral_constant<int, To>,
+                                             std::integer_sequence<int, From...>) {
+        return std::array<Evaluator, type_count>{converted<TypeAt<To>, TypeAt<From>>...};
+    };
+    constexpr auto types = std::make_integer_sequence<int, type_count>();
+    return std::array{row(std::integral_constant<int, Rows>(), types)...};
+}
+
 }  // namespace
 
 bool can_evaluate(OpCode code) {
     return is_pure(code) && info(code).op_class != OpClass::elementary;
 }
 
-Bits evaluate_op(OpCode code, Type type, Type operand_type, Bits a, Bits b, Bits c) {
-    if (code == OpCode::select) return a ? b : c;
-    if (code == OpCode::bitcast) return a;
-    if (code == OpCode::convert) {
-        return with_type(operand_type, [&]<class From>() {
-            return with_type(type, [&]<class To>() {
-                return to_bits(evaluate::convert<To, From>(from_bits<From>(a)));
-            });
-        });
-    }
+Evaluator evaluator_of(OpCode code, Type type, Type operand_type) {
+    static constexpr auto arithmetic =
+        arithmetic_table(std::make_integer_sequence<int, op_count>());
+    static constexpr auto conversion =
+        conversion_table(std::make_integer_sequence<int, type_count>());
+    if (code == OpCode::select) return selected;
+    if (code == OpCode::bitcast) return same_bits;
+    const std::size_t from = place_of(operand_type);
+    if (code == OpCode::convert) return conversion[place_of(type)][from];
     if (!can_evaluate(code)) no_such_op(code, type);
-    return with_type(operand_type, [&]<class T>() {
-        return arithmetic<T>(code, from_bits<T>(a), from_bits<T>(b), from_bits<T>(c));
-    });
+    return arithmetic[static_cast<std::size_t>(code)][from];
+}
+
+Bits evaluate_op(OpCode code, Type type, Type operand_type, Bits a, Bits b, Bits c) {
+    return evaluator_of(code, type, operand_type)(a, b, c);
 }
 
 }  // namespace hindcast::ir

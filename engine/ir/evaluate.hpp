@@ -224,6 +224,10 @@ constexpr Bits local_start(Type type) {
 // Evaluates a pure op that is not elementary. `type` is the result's, `operand_type` that of
 // operand 0.
 Bits evaluate_op(OpCode code, Type type, Type operand_type, Bits a, Bits b, Bits c);
+// The function that evaluates all ops of this code and these types; operands that the op does not
+// have are ignored.
+using Evaluator = Bits (*)(Bits a, Bits b, Bits c);
+Evaluator evaluator_of(OpCode code, Type type, Type operand_type);
 // False for elementary functions (expanded by the lowering), memory, effects and structure.
 bool can_evaluate(OpCode code);
 

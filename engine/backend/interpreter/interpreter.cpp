@@ -36,7 +36,16 @@ public:
           fixed_(fixed_point_parameters(kernel_)),
           checked_(options.checked),
           values_(lowered_.ops.size()),
-          locals_(lowered_.ops.size()) {}
+          locals_(lowered_.ops.size()),
+          pure_(lowered_.ops.size()) {
+        for (std::size_t v = 0; v < pure_.size(); ++v) {
+            const Op& op = lowered_.ops[v];
+            if (!ir::can_evaluate(op.code)) continue;
+            pure_[v].evaluate = ir::evaluator_of(op.code, op.type, lowered_.op(op.operand[0]).type);
+            for (int k = 0; k < ir::info(op.code).operands; ++k)
+                pure_[v].operand[k] = static_cast<std::uint32_t>(op.operand[k]);
+        }
+    }
 
     const Kernel& kernel() const override { return kernel_; }
 
@@ -222,7 +231,14 @@ private:
 
     // False if a break_unless ended the loop.
     bool region(int r) {
+        const bool watched = visit_ != nullptr || checked_;
         for (const Value v : lowered_.region(r).ops) {
+            if (const Pure& pure = pure_[static_cast<std::size_t>(v)];
+                pure.evaluate != nullptr && !watched) {
+                values_[static_cast<std::size_t>(v)] = pure.evaluate(
+                    values_[pure.operand[0]], values_[pure.operand[1]], values_[pure.operand[2]]);
+                continue;
+            }
             const Op& op = lowered_.op(v);
             if (op.code == OpCode::break_unless) {
                 if (!operand(op, 0)) return false;
@@ -318,10 +334,12 @@ private:
                 break;
             }
             default: {
-                const int n = ir::info(op.code).operands;
-                result = ir::evaluate_op(op.code, op.type, lowered_.op(op.operand[0]).type,
-                                         operand(op, 0), n > 1 ? operand(op, 1) : 0,
-                                         n > 2 ? operand(op, 2) : 0);
+                const Pure& pure = pure_[static_cast<std::size_t>(v)];
+                if (pure.evaluate == nullptr)
+                    throw Error(std::string("internal: op ") + ir::info(op.code).name +
+                                " cannot be interpreted");
+                result = pure.evaluate(values_[pure.operand[0]], values_[pure.operand[1]],
+                                       values_[pure.operand[2]]);
             }
         }
     }
@@ -393,6 +411,12 @@ private:
         return false;
     }
 
+    // Of a pure op: its function and the values that it takes; operands it does not have are 0.
+    struct Pure {
+        ir::Evaluator evaluate = nullptr;
+        std::uint32_t operand[3] = {};
+    };
+
     Kernel kernel_, lowered_;
     std::vector<FixedPoint> fixed_;
     std::vector<FixedSum> fixed_sums_;
@@ -400,6 +424,7 @@ private:
     const Binding* bindings_ = nullptr;
     std::vector<Bits> values_;
     std::vector<std::vector<Bits>> locals_;
+    std::vector<Pure> pure_;  // by value; `evaluate` null: the op is not pure
     std::vector<double> item_totals_;
     std::map<std::pair<int, int>, int>
         reduce_index_;                   // (parameter, component) -> position in item_totals_

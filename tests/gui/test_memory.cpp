@@ -52,7 +52,7 @@ void play_and_pan(Robot& robot, int frames) {
 }  // namespace
 
 TEST_CASE("gui: a minute of playing and panning keeps no memory") {
-    Robot robot({.width = 900, .height = 600});  // what is kept of a picture depends on no size
+    Robot robot({.width = 720, .height = 520});  // what is kept of a picture depends on no size
     open(robot, "spring_cage.json");
     play_and_pan(robot, 120);
     const auto pictures = [&] { return robot.app().picture().renderer().counters().frames; };

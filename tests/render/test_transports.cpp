@@ -169,7 +169,7 @@ TEST_CASE("transports: only staging copies on the host, and counts it") {
         }
         const auto copied = studio.renderer.counters().host_bytes_copied - before;
         CHECK((copied > 0) == (kind == TransportKind::staging));
-        if (kind == TransportKind::staging) CHECK(copied >= 3 * 1000 * 4 * sizeof(float));
+        if (kind == TransportKind::staging) CHECK(copied >= sizeof(float) * 3 * 1000 * 4);
     }
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("transports: frames written on another thread while they are drawn are
     Studio studio;
     StageMaker maker;
     maker.stage.dimension = 2;
-    constexpr int count = 400;
+    constexpr std::size_t count = 400;
     const int position = maker.channel("position", 2, std::vector<double>(2 * count, 0.0));
     // All at one place: a torn frame would show two. Whole pixels lie between the places, and
     // more than a point is wide.
@@ -225,7 +225,7 @@ TEST_CASE("transports: frames written on another thread while they are drawn are
     std::atomic<bool> stop = false;
     std::jthread writer([&] {
         for (int k = 0; !stop; ++k) {
-            for (int i = 0; i < count; ++i) maker.channels[0][2 * i] = 0.125 * (k % 7 - 3);
+            for (std::size_t i = 0; i < count; ++i) maker.channels[0][2 * i] = 0.125 * (k % 7 - 3);
             publish(*exchange, maker, k);
         }
     });

@@ -71,7 +71,8 @@ std::string per(const std::string& unit) {
     if (unit.empty()) return "";
     const std::size_t slash = unit.find('/');
     if (slash == std::string::npos) return "1/" + unit;
-    const std::string over = unit.substr(0, slash), under = unit.substr(slash + 1);
+    const std::string over = unit.substr(0, slash);
+    std::string under = unit.substr(slash + 1);
     if (over == "1") return under;
     return under + "/" + (over.find(' ') == std::string::npos ? over : "(" + over + ")");
 }

@@ -1,8 +1,12 @@
 #include "app/export/export_task.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 namespace hindcast::exporting {
@@ -11,12 +15,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder that is gone with this, unless it was moved elsewhere.
+// A folder beside the target that is gone with this, unless it was moved elsewhere. Those that
+// processes left when they were killed go with the next export to the same target.
 class Workplace {
 public:
     explicit Workplace(const fs::path& target)
-        : path_(target.parent_path() /
-                fmt::format(".{}.{}.new", target.filename().string(), getpid())) {
+        : path_(target.parent_path() / fmt::format("{}{}.new", start_of(target), getpid())) {
+        remove_abandoned(target);
         std::error_code ignored;
         fs::remove_all(path_, ignored);
         std::error_code error;
@@ -34,6 +39,26 @@ public:
     const fs::path& path() const { return path_; }
 
 private:
+    static std::string start_of(const fs::path& target) {
+        return "." + target.filename().string() + ".";
+    }
+    static void remove_abandoned(const fs::path& target) {
+        const std::string start = start_of(target);
+        std::error_code ignored;
+        for (fs::directory_iterator entry(target.parent_path(), ignored), end; entry != end;
+             entry.increment(ignored)) {
+            const std::string name = entry->path().filename().string();
+            if (!name.starts_with(start)) continue;
+            pid_t process = 0;
+            const char* const last = name.data() + name.size();
+            const auto [after, error] = std::from_chars(name.data() + start.size(), last, process);
+            if (error != std::errc() || process <= 0 || std::string_view(after, last) != ".new")
+                continue;
+            if (::kill(process, 0) == 0 || errno != ESRCH) continue;  // it lives
+            fs::remove_all(entry->path(), ignored);
+        }
+    }
+
     fs::path path_;
 };
 

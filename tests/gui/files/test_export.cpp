@@ -1,6 +1,8 @@
 // What is exported: films of time and of iterations, with labels, along a camera path, of the whole
 // window; plots as tables, drawings and pictures; the texts of launches.
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -171,8 +173,23 @@ TEST_CASE("gui export: the motion for other programs, as the command writes it")
         robot.work().save();
         CHECK(optimised == read_file(command("usd") / "spring_cage.usda"));
 
+        // What an export left that was killed goes; that of a living process and another's stays.
+        const pid_t killed = ::fork();
+        if (killed == 0) ::_exit(0);
+        REQUIRE(::waitpid(killed, nullptr, 0) == killed);
+        const auto left = [&](const char* name, pid_t process) {
+            return folder / ("." + std::string(name) + "." + std::to_string(process) + ".new");
+        };
+        const fs::path gone = left("spring_cage_vtu", killed), another = left("other", killed),
+                       lives = left("spring_cage_vtu", 1);
+        for (const fs::path& one : {gone, another, lives}) {
+            fs::create_directories(one);
+            std::ofstream(one / "spring_cage_0.vtu") << "half";
+        }
         export_as("VTU series (ParaView)");
         CHECK(ended());
+        CHECK_FALSE(fs::exists(gone));
+        for (const fs::path& one : {another, lives}) CHECK(files_in(one) == 1);
         const fs::path expected = command("vtu");
         CHECK(files_in(folder / "spring_cage_vtu") == files_in(expected));
         for (const auto& file : fs::directory_iterator(expected))

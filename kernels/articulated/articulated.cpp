@@ -43,6 +43,7 @@ public:
         pose_ = state("qpos", "qpos0");
         const auto bodies = m.size("nbody"), points = bodies - 1 + m.size("nsite");
         range_ = model.add_points(settings_->name(), points);
+        particles::follow_from_coordinates(model, settings_->name());
         model::name_elements(model, settings_->name(), names_of_points(m));
         model.set_initial_points(range_.first, points_at(tree_, m, pose_));
         model.draw({settings_->name(), model::DrawnPoints{range_.first, points, 0}});

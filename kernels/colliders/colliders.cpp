@@ -254,7 +254,14 @@ public:
             model.draw({settings_->name(), model::DrawnHalfSpace{&vector, &number, velocity}});
         else
             model.draw({settings_->name(), model::DrawnBall{&vector, &number, velocity}});
-        const model::Range range = particles::body_or_all(*settings_, model);
+        const model::Range range = response == "penalty" || response == "barrier"
+                                       ? particles::body_or_all(*settings_, model)
+                                       : particles::body_or_all_with_velocities(
+                                             *settings_, model,
+                                             "rest it on the \"ground\" or a geom of its own "
+                                             "model, or choose the response "
+                                             "\"penalty\", which pushes on its centres of mass",
+                                             true);
         if (response == "barrier") {
             barrier::Form form;
             form.solid = plane ? barrier::Solid::plane : barrier::Solid::sphere;
@@ -365,8 +372,9 @@ private:
 
 std::vector<model::Field> with_response(std::vector<model::Field> fields) {
     using namespace model;
-    fields.push_back(
-        particles::of_field().optional().doc("the body; without it, all points of the scene"));
+    fields.push_back(particles::of_field().optional().doc(
+        "the body; without it, all points of the scene; of rigid bodies, whose points are their "
+        "centres of mass, with the response penalty only"));
     fields.push_back(
         choice("response", {"impact", "penalty", "impulse", "projection", "barrier"})
             .fallback("\"impact\"")

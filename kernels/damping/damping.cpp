@@ -46,7 +46,8 @@ public:
     explicit Damping(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void build(Model& model) override {
-        const model::Range range = particles::body_or_all(*settings_, model);
+        const model::Range range = particles::body_or_all_with_velocities(
+            *settings_, model, "damp its joints by \"dof_damping\", or take \"drag\", a force");
         const particles::Arrays a = particles::arrays(model);
         const Phase phase = settings_->choice("order") == "before" ? Phase::velocity_decay
                                                                    : Phase::velocity_constraints;
@@ -77,7 +78,8 @@ void register_damping(Registry& registry) {
          "Velocities decay exponentially: v <- exp(-rate h) v, once per substep h. Fixed points "
          "keep "
          "their velocity.",
-         {particles::of_field().optional().doc("the body; without it, all points of the scene"),
+         {particles::of_field().optional().doc(
+              "the body; without it, all points of the scene but those of rigid bodies"),
           values("rate").unit("1/s").at_least(0).differentiable().doc(
               "one for all points or one per point"),
           choice("order", {"before", "after"})

@@ -41,7 +41,8 @@ public:
     explicit Kick(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void build(Model& model) override {
-        const model::Range range = particles::body_or_all(*settings_, model);
+        const model::Range range = particles::body_or_all_with_velocities(
+            *settings_, model, "let an actuator move it, or give it another \"qvel\"");
         const particles::Arrays a = particles::arrays(model);
         const KernelDef kernel =
             model::for_dimension(model, [&](auto D) { return kick<D>(range.first); });
@@ -70,7 +71,8 @@ void register_kick(Registry& registry) {
          "Adds a velocity to points at the beginning of every substep: v <- v + change. Fixed "
          "points "
          "keep their velocity.",
-         {particles::of_field().optional().doc("the body; without it, all points of the scene"),
+         {particles::of_field().optional().doc(
+              "the body; without it, all points of the scene but those of rigid bodies"),
           vectors("change").unit("m/s").differentiable().doc(
               "per substep, one for all points or one per point")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Kick>(std::move(s)); },

@@ -354,6 +354,39 @@ model::Range body_or_all(const Settings& settings, const Model& model) {
 
 namespace {
 
+struct BodiesByCoordinates {
+    std::set<std::string> names;
+};
+
+}  // namespace
+
+void follow_from_coordinates(Model& model, const std::string& body) {
+    model.shared<BodiesByCoordinates>().names.insert(body);
+}
+
+model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
+                                         const std::string& remedy, bool is_obstacle) {
+    const std::set<std::string>& led = model.shared<BodiesByCoordinates>().names;
+    const model::Range range = body_or_all(settings, model);
+    const auto fault = [&](const char* key, const std::string& body) {
+        return settings
+            .error(key, "'" + settings.name() + "' changes velocities of points, and those of '" +
+                            body + "' follow from its joints")
+            .remedy(remedy);
+    };
+    if (const document::Node* of = settings.find("of"); of != nullptr && led.contains(of->string()))
+        throw fault("of", of->string());
+    if (is_obstacle) return range;
+    std::int64_t free = range.count;
+    for (const auto& [body, points] : model.bodies_with_points())
+        if (led.contains(body)) free -= points.count;
+    if (settings.find("of") == nullptr && free == 0 && !led.empty())
+        throw fault("type", *led.begin());
+    return range;
+}
+
+namespace {
+
 // By its number, or its name where the body's points have names.
 std::int64_t point_of(const document::Node& node, const std::string& body,
                       const Selection& selection, Model& model) {

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <vector>
 
 #include "engine/robot/rigid_shapes.hpp"
 #include "tests/robots/oracle.hpp"
@@ -146,6 +148,60 @@ TEST_CASE("rigid shapes: a box slides as far as its friction lets it") {
         CHECK(s->model().array("position").to_doubles()[0] ==
               doctest::Approx(1 / (2 * friction * 10)).epsilon(0.04));
     }
+}
+
+TEST_CASE(
+    "rigid shapes: what changes velocities of points is refused, forces act on their centres") {
+    HINDCAST_NEEDS_MUJOCO();
+    const std::string ball =
+        R"({"shapes": [{"type": "sphere", "radius": 0.2, "mass": 3, "position": [0, 0, -0.1]}]})";
+    const auto with = [&](const std::string& section, const std::string& object,
+                          const std::string& other = "", std::int64_t steps = 0) {
+        return scene_of(ball, steps, "}" + other + R"(], ")" + section + R"(": [{)" + object,
+                        "[0, 0, 0]");
+    };
+    const auto refusal = [&](const std::string& section, const std::string& object,
+                             const std::string& other = "") {
+        return message([&] { with(section, object, other); });
+    };
+    const std::string plane =
+                          R"("type": "plane", "name": "one", "normal": [0, 0, 1], "response": )",
+                      free = R"(, {"type": "particles", "name": "free", "positions": [[1, 0, 0]]})",
+                      damping = R"("type": "damping", "name": "one", "rate": 1)",
+                      kick = R"("type": "kick", "name": "one", "change": [1, 0, 0])";
+    const std::vector<std::array<std::string, 3>> refused{
+        {"forces", damping, "dof_damping"},
+        {"controllers", kick, "qvel"},
+        {"colliders", plane + R"("impulse")", "ground"},
+        {"colliders", plane + R"("projection")", "ground"},
+        {"colliders", plane + R"("impact")", "ground"}};
+    for (const auto& [section, object, remedy] : refused) {
+        CAPTURE(object);
+        // An obstacle may wait for what comes; all else would do nothing.
+        if (section == "colliders")
+            CHECK_NOTHROW(with(section, object));
+        else
+            CHECK(refusal(section, object).find("follow from its joints") != std::string::npos);
+        for (const std::string& said : {refusal(section, object + R"(, "of": "rigid")"),
+                                        refusal(section, object + R"(, "of": "rigid")", free)}) {
+            CHECK(said.find("'rigid' follow from its joints") != std::string::npos);
+            CHECK(said.find(remedy) != std::string::npos);
+        }
+        // Beside others, which it means.
+        CHECK_NOTHROW(with(section, object, free));
+        CHECK_NOTHROW(with(section, object + R"(, "of": "free")", free));
+    }
+    // A spring of 300 N/m pushes the ball's centre out of the plane.
+    constexpr int steps = 100;
+    const auto s = with("colliders", plane + R"("penalty", "stiffness": 300)", "", steps);
+    s->run();
+    double z = -0.1, v = 0;
+    for (int k = 0; k < steps; ++k) {
+        v -= 0.001 * 300 * z / 3;
+        z += 0.001 * v;
+    }
+    REQUIRE(z < 0);
+    CHECK(s->model().array("position").to_doubles()[2] == doctest::Approx(z).epsilon(1e-10));
 }
 
 TEST_CASE("rigid shapes: what is wrong is named") {

@@ -117,14 +117,15 @@ TEST_CASE("rigid shapes: rest on the ground, across gravity, and on a fixed one"
         const std::string high = y_up ? "[0, 1.31, 0]" : "[0, 0, 1.31]",
                           beside = y_up ? "[2, 0.7, 0]" : "[2, 0, 0.7]",
                           table = y_up ? "[0, 1.1, 0]" : "[0, 0, 1.1]";
-        const auto s = scene_of(R"({"ground": 0.5, "shapes": [
-            {"type": "sphere", "radius": 0.1, "position": )" +
-                                    high + R"(},
-            {"type": "sphere", "radius": 0.2, "position": )" +
-                                    beside + R"(},
-            {"type": "box", "size": [0.2, 0.2, 0.2], "fixed": true, "position": )" +
-                                    table + "}]}",
-                                1000, "", y_up ? "[0, -10, 0]" : "[0, 0, -10]");
+        std::string model =
+            R"({"ground": 0.5, "shapes": [{"type": "sphere", "radius": 0.1, "position": )";
+        model.append(high)
+            .append(R"(}, {"type": "sphere", "radius": 0.2, "position": )")
+            .append(beside)
+            .append(R"(}, {"type": "box", "size": [0.2, 0.2, 0.2], "fixed": true, "position": )")
+            .append(table)
+            .append("}]}");
+        const auto s = scene_of(model, 1000, "", y_up ? "[0, -10, 0]" : "[0, 0, -10]");
         s->run();
         const std::vector<double> x = s->model().array("position").to_doubles();
         const std::size_t up = y_up ? 1 : 2;

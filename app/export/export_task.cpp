@@ -1,13 +1,12 @@
 #include "app/export/export_task.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <charconv>
 #include <string_view>
 #include <utility>
+
+#include "engine/base/ended_process.hpp"
 
 namespace hindcast::exporting {
 
@@ -49,12 +48,8 @@ private:
              entry.increment(ignored)) {
             const std::string name = entry->path().filename().string();
             if (!name.starts_with(start)) continue;
-            pid_t process = 0;
-            const char* const last = name.data() + name.size();
-            const auto [after, error] = std::from_chars(name.data() + start.size(), last, process);
-            if (error != std::errc() || process <= 0 || std::string_view(after, last) != ".new")
+            if (after_ended_process(std::string_view(name).substr(start.size())) != ".new")
                 continue;
-            if (::kill(process, 0) == 0 || errno != ESRCH) continue;  // it lives
             fs::remove_all(entry->path(), ignored);
         }
     }

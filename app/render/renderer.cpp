@@ -288,6 +288,7 @@ std::shared_ptr<Exchange> Renderer::share(
 
 bool Renderer::draw(const View& view) { return state_->draw(view); }
 const std::optional<Frame>& Renderer::frame() const { return state_->frame; }
+bool Renderer::has_newer() const { return state_->has_newer(); }
 void Renderer::finish_drawing() {
     if (state_->has_newer()) state_->context.state().guarded([&] { state_->finish_done(true); });
 }
@@ -314,6 +315,11 @@ std::vector<std::optional<Bounds>> Renderer::bounds_of_each(const std::vector<in
 }
 std::vector<Vec3> Renderer::points(std::int64_t first, std::int64_t count) {
     return state_->points(first, count);
+}
+std::optional<Vec3> Renderer::point(std::int64_t number) {
+    const std::vector<Vec3> found = points(number, 1);
+    if (found.empty()) return std::nullopt;
+    return found.front();
 }
 double Renderer::device_seconds() const { return state_->device_seconds; }
 double Renderer::record_seconds() const { return state_->record_seconds; }

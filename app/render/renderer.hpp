@@ -43,6 +43,8 @@ public:
     bool draw(const View& view);
     // The frame that was drawn last.
     const std::optional<Frame>& frame() const;
+    // Whether there is a newer frame than that.
+    bool has_newer() const;
     // Waits for the last draw if there is a newer frame, which draw() would wait for anyway: to be
     // called before what is shown beside the picture is put together, so that both are of now.
     void finish_drawing();
@@ -76,6 +78,8 @@ public:
     // read them (TransportKind::exported).
     std::vector<Vec3> points(std::int64_t first = 0,
                              std::int64_t count = std::numeric_limits<std::int64_t>::max());
+    // One of them; none where there is no such point.
+    std::optional<Vec3> point(std::int64_t number);
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
     // Seconds this thread took to work out and record the last draw.

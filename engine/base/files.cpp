@@ -2,17 +2,16 @@
 #include "engine/base/files.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
 
+#include "engine/base/ended_process.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast {
@@ -169,12 +168,9 @@ void remove_abandoned_files(const fs::path& folder) noexcept {
          entry.increment(ignored)) {
         const std::string name = entry->path().filename().string();
         if (!name.starts_with(new_file_prefix) || !name.ends_with(new_file_suffix)) continue;
-        pid_t process = 0;
-        const char* const begin = name.data() + new_file_prefix.size();
-        const char* const last = name.data() + name.size();
-        const auto [after, error] = std::from_chars(begin, last, process);
-        if (error != std::errc() || process <= 0 || *after != '-') continue;
-        if (::kill(process, 0) == 0 || errno != ESRCH) continue;  // it lives
+        const auto after =
+            after_ended_process(std::string_view(name).substr(new_file_prefix.size()));
+        if (!after || !after->starts_with('-')) continue;
         fs::remove(entry->path(), ignored);
     }
 }

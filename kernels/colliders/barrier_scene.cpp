@@ -306,8 +306,8 @@ void register_obstacles(Registry& registry) {
     using namespace model;
     const auto add = [&](Solid solid, const char* type, const char* title, const std::string& doc,
                          std::vector<Field> fields) {
-        fields.push_back(particles::of_field().optional().doc(
-            "the body; without it, all points of the scene but those of rigid bodies"));
+        fields.push_back(
+            particles::of_field().optional().doc("the body; without it, all points of the scene"));
         fields.push_back(
             choice("response", {"barrier"})
                 .fallback("\"barrier\"")

@@ -254,14 +254,15 @@ public:
             model.draw({settings_->name(), model::DrawnHalfSpace{&vector, &number, velocity}});
         else
             model.draw({settings_->name(), model::DrawnBall{&vector, &number, velocity}});
-        const model::Range range = response == "penalty" || response == "barrier"
-                                       ? particles::body_or_all(*settings_, model)
-                                       : particles::body_or_all_with_velocities(
-                                             *settings_, model,
-                                             "rest it on the \"ground\" or a geom of its own "
-                                             "model, or choose the response "
-                                             "\"penalty\", which pushes on its centres of mass",
-                                             true);
+        const bool pushes = response == "penalty" || response == "barrier";
+        constexpr bool is_obstacle = true;
+        const model::Range range =
+            pushes ? particles::body_or_all(*settings_, model)
+                   : particles::body_or_all_with_velocities(
+                         *settings_, model,
+                         "rest it on the \"ground\" or a geom of its own model, or choose the "
+                         "response \"penalty\", which pushes on its centres of mass",
+                         is_obstacle);
         if (response == "barrier") {
             barrier::Form form;
             form.solid = plane ? barrier::Solid::plane : barrier::Solid::sphere;

@@ -3,6 +3,7 @@
 // straight line.
 #include "kernels/particles/particles.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "engine/document/read.hpp"
@@ -367,21 +368,20 @@ void follow_from_coordinates(Model& model, const std::string& body) {
 model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
                                          const std::string& remedy, bool is_obstacle) {
     const std::set<std::string>& led = model.shared<BodiesByCoordinates>().names;
-    const model::Range range = body_or_all(settings, model);
     const auto fault = [&](const char* key, const std::string& body) {
         return settings
             .error(key, "'" + settings.name() + "' changes velocities of points, and those of '" +
                             body + "' follow from its joints")
             .remedy(remedy);
     };
-    if (const document::Node* of = settings.find("of"); of != nullptr && led.contains(of->string()))
-        throw fault("of", of->string());
-    if (is_obstacle) return range;
-    std::int64_t free = range.count;
-    for (const auto& [body, points] : model.bodies_with_points())
-        if (led.contains(body)) free -= points.count;
-    if (settings.find("of") == nullptr && free == 0 && !led.empty())
+    const auto is_led = [&](const auto& body) { return led.contains(body.first); };
+    const model::Range range = body_or_all(settings, model);
+    if (const document::Node* of = settings.find("of")) {
+        if (led.contains(of->string())) throw fault("of", of->string());
+    } else if (!is_obstacle && !led.empty() &&
+               std::ranges::all_of(model.bodies_with_points(), is_led)) {
         throw fault("type", *led.begin());
+    }
     return range;
 }
 

@@ -52,17 +52,12 @@ render::Image Photographer::take(const render::View& view, const session::Colour
     render::Image image = offscreen_->annotated(renderer_, view, [&](ImVec2 at) {
         const std::optional<render::Frame>& frame = renderer_.frame();
         if (frame)
-            gui::draw_distances(at, view.width, view.height, view.camera,
-                                gui::distances_in(
-                                    distances_, *snapshot.stage, *frame,
-                                    [&](std::int64_t point) -> std::optional<render::Vec3> {
-                                        const std::vector<render::Vec3> found =
-                                            renderer_.points(point, 1);
-                                        if (found.empty()) return std::nullopt;
-                                        return found.front();
-                                    },
-                                    problem),
-                                snapshot.stage->dimension);
+            gui::draw_distances(
+                at, view.width, view.height, view.camera,
+                gui::distances_in(
+                    distances_, *snapshot.stage, *frame,
+                    [&](std::int64_t point) { return renderer_.point(point); }, problem),
+                snapshot.stage->dimension);
         if (options_.names && frame)
             gui::draw_names(at, view.width, view.height, view.camera,
                             gui::names_in(renderer_, *snapshot.stage, *document_, registry()));

@@ -59,12 +59,6 @@ const render::Frame* Picture::frame() const {
     return frame ? &*frame : nullptr;
 }
 
-std::optional<render::Vec3> Picture::point(std::int64_t point) {
-    const std::vector<render::Vec3> found = renderer_.points(point, 1);
-    if (found.empty()) return std::nullopt;
-    return found.front();
-}
-
 bool Picture::expects() const { return exchange_ && exchange_->expects(); }
 
 render::Image Picture::image(const render::View& view) { return renderer_.picture(view); }

@@ -46,12 +46,10 @@ public:
     // Where the points of all bodies are in the frame drawn last, m.
     std::vector<render::Vec3> points() { return renderer_.points(); }
     // Where one of them is; none where there is no such point.
-    std::optional<render::Vec3> point(std::int64_t point);
+    std::optional<render::Vec3> point(std::int64_t point) { return renderer_.point(point); }
     bool expects() const;  // whether a frame is being written
     // Whether there is a newer frame than the one drawn.
-    bool is_behind() const {
-        return exchange_ && exchange_->serial() != (frame() ? frame()->serial : 0);
-    }
+    bool is_behind() const { return exchange_ && renderer_.has_newer(); }
     // The picture alone, at the size of the view.
     render::Image image(const render::View& view);
     render::Renderer& renderer() { return renderer_; }

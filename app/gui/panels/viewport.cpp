@@ -94,12 +94,10 @@ public:
 private:
     // Where a point of a body is drawn, m.
     static render::Vec3 place_of(Picture& picture, const std::string& body, std::int64_t point) {
-        const std::vector<render::Vec3> points = picture.points();
         if (picture.stage() != nullptr)
             for (const render::Stage::Body& one : picture.stage()->bodies)
-                if (one.name == body && point >= 0 && point < one.count &&
-                    static_cast<std::size_t>(one.first + point) < points.size())
-                    return points[static_cast<std::size_t>(one.first + point)];
+                if (one.name == body && point >= 0 && point < one.count)
+                    if (const auto place = picture.point(one.first + point)) return *place;
         throw Error(fmt::format("{} has no point {}", body, point));
     }
 

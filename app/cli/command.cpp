@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "engine/backend/optional_passes.hpp"
@@ -231,7 +232,16 @@ void SceneOptions::add_to(CLI::App& app) {
         ->type_name("DIR")
         ->check(CLI::ExistingDirectory)
         ->group(machine_group);
+    app.add_flag("--strict", strict, "Take a warning about the scene as an error")
+        ->group(scene_group);
     machine.add_to(app);
+}
+
+std::function<void(const Warning&)> warning_printer() {
+    return [said = std::make_shared<std::set<std::string>>()](const Warning& warning) {
+        const std::string text = warning.text();
+        if (said->insert(text).second) log_warning("{}", text);
+    };
 }
 
 void add_allow_path(CLI::App& app, std::vector<std::string>& folders) {
@@ -277,6 +287,8 @@ SimulationOptions SceneOptions::simulation_options(bool several_devices) const {
     options.steps = steps;
     if (!memory.empty()) options.gradient_memory = parse_bytes(memory);
     options.spill = spill;
+    options.strict = strict;
+    options.on_warning = warning_printer();
     options.allowed_paths.assign(allow_path.begin(), allow_path.end());
     return options;
 }

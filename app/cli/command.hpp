@@ -76,6 +76,7 @@ struct SceneOptions {
     std::string precision = "f32";
     std::vector<std::string> allow_path;
     std::string memory, spill;  // of gradients
+    bool strict = false;        // warnings are errors
     MachineOptions machine;
 
     void add_to(CLI::App& app);
@@ -85,8 +86,12 @@ struct SceneOptions {
     // "checkpoint" and "set" of a summary: what the results were made with; --steps as one of the
     // latter. Nothing where nothing was changed.
     void note_changes(document::Node& summary) const;
+    // Each warning is printed once.
     SimulationOptions simulation_options(bool several_devices = false) const;
 };
+
+// Prints each warning once, however many simulations of a scene find it.
+std::function<void(const Warning&)> warning_printer();
 
 // What --nondeterministic comes to on this device, as a line of output whose text begins after so
 // many columns; "" if it was not asked for.

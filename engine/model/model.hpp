@@ -20,6 +20,8 @@
 #include "engine/model/drawing.hpp"
 #include "engine/model/integrator.hpp"
 #include "engine/model/registry.hpp"
+#include "engine/model/warnings/contact_pairs.hpp"
+#include "engine/model/warnings/state_looks.hpp"
 #include "engine/runtime/minimization/options.hpp"
 #include "engine/runtime/program/program.hpp"
 
@@ -243,6 +245,13 @@ public:
     // The number of the step that runs, for a Param<Int>.
     const Array& step_counter() const { return step_counter_; }
 
+    // --- warnings ---
+    Warnings& warnings() { return warnings_; }
+    const Warnings& warnings() const { return warnings_; }
+    ContactPairs& contact_pairs() { return contact_pairs_; }
+    const ContactPairs& contact_pairs() const { return contact_pairs_; }
+    StateLooks& state_looks() { return state_looks_; }
+
     // --- looks ---
     void draw(Drawing drawing) { drawings_.push_back(std::move(drawing)); }
     const std::vector<Drawing>& drawings() const { return drawings_; }
@@ -274,6 +283,9 @@ private:
     std::shared_ptr<std::vector<EnergyTerm>> energy_terms_;
     std::shared_ptr<Minimization> minimization_;
     Array step_counter_{ir::Type::i32, {1}};  // Rollout::set_step_counter()
+    Warnings warnings_;
+    ContactPairs contact_pairs_;
+    StateLooks state_looks_;
     std::vector<Drawing> drawings_;
     std::vector<Energy> energies_;
     std::vector<Term> terms_;

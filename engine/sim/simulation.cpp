@@ -7,7 +7,9 @@
 
 #include "engine/base/hash.hpp"
 #include "engine/document/read.hpp"
+#include "engine/model/model.hpp"
 #include "engine/sim/results/results_folder.hpp"
+#include "engine/sim/run_monitor.hpp"
 #include "engine/sim/variation.hpp"
 
 namespace hindcast {
@@ -44,6 +46,10 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     mo.functions = own_elementary_functions();
     mo.per_element = Parameters::per_element(scene_.document().root());
     model_ = std::make_unique<model::Model>(std::move(mo));
+    const document::Node& root = scene_.document().root();
+    model_->warnings().set({.accepted = Warnings::read_accepted(root.find("accepted_warnings")),
+                            .strict = options.strict,
+                            .heard = options.on_warning});
 
     Quantity gravity;
     gravity.path = "gravity";
@@ -88,6 +94,8 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     for (const auto& instance : instances_) instance->declare(*model_);
     for (const auto& instance : instances_) instance->build(*model_);
     for (const auto& instance : instances_) instance->finish(*model_);
+    model_->contact_pairs().read_exceptions(root.find("contact"));
+    model_->contact_pairs().warn_of_unguarded(model_->warnings());
     parameters_ = std::make_unique<Parameters>(scene_.document().root(), *model_);
 
     Rollout::Parts parts;
@@ -110,10 +118,16 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
         if (published.state) state.push_back(published.array);
     rollout_->stop_if_not_finite(std::move(state),
                                  options.device->options().checked ? 1 : divergence_interval);
+    monitor_ = std::make_unique<RunMonitor>(*this);
 }
 
+Simulation::~Simulation() = default;
+
 std::unique_ptr<Simulation> Simulation::copy(const SimulationOptions& options) const {
-    auto result = std::make_unique<Simulation>(scene_, registry_, options);
+    SimulationOptions silent = options;
+    silent.strict = false;
+    silent.on_warning = {};
+    auto result = std::make_unique<Simulation>(scene_, registry_, silent);
     result->take_quantities(*this);
     return result;
 }
@@ -177,7 +191,8 @@ Error with_step(Simulation& simulation, const Error& error) {
 
 double Simulation::run(bool keep, const Rollout::Watch& watch) {
     try {
-        rollout_->forward(keep, watch);
+        const std::int64_t done = rollout_->forward(keep, monitor_->watch(watch));
+        monitor_->finish(done);
     } catch (const Error& error) {
         if (error.item() < 0) throw;
         throw with_step(*this, error);

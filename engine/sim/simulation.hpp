@@ -2,6 +2,7 @@
 // module by name.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace hindcast {
 
+class RunMonitor;  // sim/run_monitor.hpp
+
 struct SimulationOptions {
     std::shared_ptr<Device> device;
     ir::Precision precision = ir::Precision::f32;
@@ -22,12 +25,16 @@ struct SimulationOptions {
         allowed_paths;  // folders besides the scene's that files may lie in
     std::optional<std::int64_t> gradient_memory = {};  // bytes, instead of the scene's
     std::filesystem::path spill = {};  // checkpoints go to a file in this folder; empty: to memory
+    bool strict = false;               // a warning is an Error
+    // Told of each warning when it is found, on the thread that builds or runs. Not copied.
+    std::function<void(const Warning&)> on_warning = {};
 };
 
 class Simulation {
 public:
     // Throws Error; then nothing is kept.
     Simulation(const Scene& scene, const Registry& registry, const SimulationOptions& options);
+    ~Simulation();
     // The same scene once more, with every quantity's values as they stand here. The registry must
     // be there still.
     std::unique_ptr<Simulation> copy(const SimulationOptions& options) const;
@@ -44,6 +51,8 @@ public:
     Parameters& parameters() { return *parameters_; }
     const Parameters& parameters() const { return *parameters_; }
     std::int64_t steps() const { return model_->options().steps; }  // substeps in all
+    // Found when the scene was built and in the runs so far (engine/model/warnings/warning.hpp).
+    const std::vector<Warning>& warnings() const { return model_->warnings().list(); }
 
     // How gradients will be computed within their memory (gradient_settings.hpp), made now; a few
     // steps are run and measured for it first. Throws Error if nothing fits.
@@ -79,7 +88,6 @@ public:
     document::Document scene_with_parameters(const std::filesystem::path& folder) const;
 
 private:
-    void build();
     void find_what_varies();
 
     Scene scene_;
@@ -89,6 +97,7 @@ private:
     std::unique_ptr<model::Model> model_;
     std::unique_ptr<Parameters> parameters_;
     std::unique_ptr<Rollout> rollout_;
+    std::unique_ptr<RunMonitor> monitor_;
 };
 
 // Elementary functions for formulas and random numbers: the project's own, the same bits

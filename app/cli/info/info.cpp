@@ -30,7 +30,7 @@ namespace {
 struct Options {
     bool schema = false, kernels = false, stages = false, timeline = false;
     std::string module, kernel, scene, robot, precision = "f32";
-    bool json = false, arrays = false;
+    bool json = false, arrays = false, pairs = false;
     std::string without;
     std::vector<std::string> show, allow_path;
     int width = 0;
@@ -184,6 +184,26 @@ void print_shown(model::Model& model) {
                    unit_width, q.meaning);
 }
 
+// Which objects can touch, and the law that keeps them apart.
+void print_pairs(const model::ContactPairs& contact) {
+    const std::vector<model::ContactPairs::Pair> list = contact.list();
+    if (list.empty()) {
+        fmt::print("nothing in this scene can touch anything\n");
+        return;
+    }
+    std::size_t width = 6, second = 4;
+    for (const auto& pair : list) {
+        width = std::max(width, pair.a->name.size());
+        second = std::max(second, pair.a == pair.b ? 6 : pair.b->name.size());
+    }
+    fmt::print("{:<{}}  {:<{}}  law\n", "object", width, "and", second);
+    for (const auto& pair : list)
+        fmt::print("{:<{}}  {:<{}}  {}{}\n", pair.a->name, width,
+                   pair.a == pair.b ? "itself" : pair.b->name, second,
+                   pair.law.empty() ? "none" : pair.law,
+                   pair.is_exception ? " (the scene says that they may pass)" : "");
+}
+
 constexpr const char* op_names[] = {
 #define HINDCAST_OP(name, ...) #name,
     HINDCAST_OPS(HINDCAST_OP)
@@ -261,7 +281,12 @@ int print_scene(const Options& options) {
     simulation_options.precision =
         options.precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
     simulation_options.allowed_paths.assign(options.allow_path.begin(), options.allow_path.end());
+    simulation_options.on_warning = warning_printer();
     Simulation simulation(scene, registry(), simulation_options);
+    if (options.pairs) {
+        print_pairs(simulation.model().contact_pairs());
+        return 0;
+    }
     if (options.timeline) {
         fmt::print("{}", simulation.rollout().timeline());
         return 0;
@@ -374,6 +399,11 @@ Command add_info(CLI::App& app) {
         ->needs(scene)
         ->group(group);
     add_without(*command, options->without, group);
+    command
+        ->add_flag("--pairs", options->pairs,
+                   "Which objects of the scene can touch, and the law that keeps each pair apart")
+        ->needs(scene)
+        ->group(group);
     command->add_option("--precision", options->precision, "The kernel in f32 or f64")
         ->check(CLI::IsMember({"f32", "f64"}))
         ->capture_default_str()

@@ -397,6 +397,10 @@ Node summary_of(const std::string& command, Simulation& simulation) {
         {"step", number_node(scene.step())},
         {"parameters", simulation.parameters().size()},
     });
+    Node warnings = Node::array();
+    for (const Warning& warning : simulation.warnings()) warnings.push_back(warning.to_node());
+    summary.set("warnings", std::move(warnings));
+    summary.set("contact_pairs", simulation.model().contact_pairs().to_node());
     return summary;
 }
 

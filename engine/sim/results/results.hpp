@@ -143,7 +143,8 @@ void save_resume(const ResultsFolder& folder, const Simulation& simulation,
 void load_resume(const std::filesystem::path& folder, const Simulation& simulation,
                  Optimization& optimization);
 
-// The part of summary.json that every command has: program, command, scene, device, precision, ...
+// The part of summary.json that every command has: program, command, scene, device, precision, ...,
+// the warnings up to now and the pairs that can touch.
 document::Node summary_of(const std::string& command, Simulation& simulation);
 // Loss, terms and state hash as they stand. An unfinished run has no loss.
 void add_outcome(document::Node& summary, const Simulation& simulation, bool finished);

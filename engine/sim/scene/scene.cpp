@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/document/read.hpp"
+#include "engine/model/warnings/warning.hpp"
 #include "engine/sim/scene/checkpoint.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene_check.hpp"
@@ -41,7 +42,8 @@ void Scene::read() {
             "this scene has format " + std::to_string(format) + ", newer than this program knows")
             .remedy("update the program; it reads formats up to " + std::to_string(newest_format));
     reader.allow({"$schema", "gravity", "bodies", "forces", "colliders", "controllers", "objective",
-                  "parameters", "optimizer", "gradients", "checkpoints", "outputs", "view"});
+                  "parameters", "optimizer", "gradients", "checkpoints", "outputs", "contact",
+                  "accepted_warnings", "view"});
     name_ = reader.string_or("name", "scene");
     description_ = reader.string_or("description", "");
     dimension_ = static_cast<int>(reader.integer_or("dimension", 3, 2, 3));
@@ -60,6 +62,7 @@ void Scene::read() {
     gradients_ = GradientSettings::read(document_.root().find("gradients"));
     if (const Node* view = document_.root().find("view")) check_view(*view);
     if (const Node* list = document_.root().find("checkpoints")) check_checkpoints(*list);
+    Warnings::read_accepted(document_.root().find("accepted_warnings"));
     for (const model::Section section : model::all_sections)
         if (const Node* list = document_.root().find(model::name_of(section)))
             document::array_of(*list);

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "engine/document/text.hpp"
+#include "engine/model/warnings/contact_pairs.hpp"
 #include "engine/optim/settings.hpp"
 #include "engine/sim/gradients/gradient_settings.hpp"
 #include "engine/sim/scene/checkpoint.hpp"
@@ -280,6 +281,9 @@ document::Document scene_schema(const Registry& registry) {
     properties.set("gradients", parsed(gradient_settings_schema(), "schema of gradients"));
     properties.set("checkpoints", parsed(checkpoints_schema(), "schema of checkpoints"));
     add_all(properties, closing);
+    properties.set("contact", parsed(model::contact_schema(), "schema of contact"));
+    properties.set("accepted_warnings",
+                   parsed(accepted_warnings_schema(), "schema of accepted_warnings"));
     properties.set("view", parsed(view_schema(), "schema of view"));
 
     Node definitions = parsed(shared_definitions, "shared definitions");

@@ -6,6 +6,7 @@
 
 #include "engine/document/read.hpp"
 #include "engine/robot/rigid_shapes.hpp"
+#include "kernels/articulated/collision/robot_bounds.hpp"
 #include "kernels/articulated/derived/geom_inertia.hpp"
 #include "kernels/articulated/derived/pseudo_inertia.hpp"
 #include "kernels/articulated/looks/appearance.hpp"
@@ -173,6 +174,8 @@ public:
             return body.placed_as(qpos, xpos, xquat);
         };
 
+        add_contact_body(model, settings_->name(), settings_->node().pointer(), m,
+                         plan_->contacts > 0);
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
                                                    model.array(settings_->name() + ".xquat")))
             model.draw({settings_->name(), std::move(body)});

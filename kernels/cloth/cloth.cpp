@@ -24,6 +24,7 @@
 #include "kernels/particles/element_body.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/particles/small_motions.hpp"
 #include "kernels/particles/surfaces.hpp"
 
 namespace hindcast {
@@ -144,6 +145,7 @@ public:
                                       k == 0 ? "elastic energy" : "bending energy",
                                       energies[k].elastic);
         }
+        if (!model.is_implicit()) note_small_motions(model);
         cloth::show(model, settings_->name(), membrane(), energies.front().elastic);
         particles::add_rayleigh_damping(model, *settings_, placed_.range, energies, 1, {});
     }
@@ -155,6 +157,41 @@ private:
     std::int64_t hinges() const { return static_cast<std::int64_t>(sheet_.hinges.size()); }
     Membrane membrane() const {
         return {settings_->written("weft_stiffness"), settings_->written("shear_stiffness")};
+    }
+
+    // Of the membrane alone: an isotropic one that is no stiffer.
+    void note_small_motions(Model& model) const {
+        const auto values = [&](const char* key) -> const std::vector<double>& {
+            return model.find_quantity(settings_->name() + "." + key)->values;
+        };
+        const auto at = [](const std::vector<double>& list, std::size_t e) {
+            return list[std::min(e, list.size() - 1)];
+        };
+        const Membrane form = membrane();
+        std::vector<double> lambda, mu;
+        for (std::size_t e = 0; e < sheet_.triangles.size(); ++e) {
+            const double k = at(values("warp_stiffness"), e), nu = at(values("poisson_ratio"), e);
+            if (!form.weft && !form.shear) {
+                lambda.push_back(k * nu / (1 - nu * nu));
+                mu.push_back(k / (2 * (1 + nu)));
+                continue;
+            }
+            const double weft = form.weft ? at(values("weft_stiffness"), e) : k,
+                         least = 0.5 * std::min(k, weft) * (1 - nu);
+            lambda.push_back(0);
+            mu.push_back(form.shear ? std::min(least, at(values("shear_stiffness"), e)) : least);
+        }
+        std::vector<std::int64_t> corners;
+        for (const auto& triangle : sheet_.triangles)
+            for (const std::int64_t p : triangle) corners.push_back(placed_.range.first + p);
+        particles::add_small_elements(model, settings_->name(), settings_->node().pointer(),
+                                      {.corners = std::move(corners),
+                                       .inverse = sheet_.inverse,
+                                       .measure = sheet_.areas,
+                                       .density = values("area_density"),
+                                       .lambda = std::move(lambda),
+                                       .mu = std::move(mu),
+                                       .n = 2});
     }
 
     // The arrays of triangles and inner edges.

@@ -6,6 +6,7 @@
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 #include "engine/model/value_request.hpp"
+#include "kernels/colliders/obstacle_pairs.hpp"
 #include "kernels/colliders/room.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -249,6 +250,14 @@ public:
             numbers.samples->check(numbers.samples->values);
         }
         meet(model, m);
+        add_contact_obstacle(model, s,
+                             {.solid = solid_,
+                              .numbers = numbers,
+                              .velocity = m.velocity,
+                              .field = solid_ == Solid::distance_field ? &form : nullptr,
+                              .range = m.range,
+                              .law = "barrier",
+                              .through_forces = true});
         using Kind = model::DrawnSolid::Kind;
         model.draw(
             {s.name(), model::DrawnSolid{.kind = solid_ == Solid::box        ? Kind::box

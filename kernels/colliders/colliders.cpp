@@ -23,6 +23,8 @@
 
 #include "kernels/colliders/barrier_scene.hpp"
 #include "kernels/colliders/impacts.hpp"
+#include "kernels/colliders/obstacle_pairs.hpp"
+#include "kernels/colliders/penalty_checks.hpp"
 #include "kernels/colliders/room.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -255,14 +257,21 @@ public:
         else
             model.draw({settings_->name(), model::DrawnBall{&vector, &number, velocity}});
         const bool pushes = response == "penalty" || response == "barrier";
-        constexpr bool is_obstacle = true;
         const model::Range range =
             pushes ? particles::body_or_all(*settings_, model)
                    : particles::body_or_all_with_velocities(
                          *settings_, model,
                          "rest it on the \"ground\" or a geom of its own model, or choose the "
-                         "response \"penalty\", which pushes on its centres of mass",
-                         is_obstacle);
+                         "response \"penalty\", which pushes on its centres of mass");
+        if (response == "impact") refuse_if_without_effect(model, range);
+        barrier::add_contact_obstacle(
+            model, *settings_,
+            {.solid = plane ? barrier::Solid::plane : barrier::Solid::sphere,
+             .numbers = {.place = &vector, .size = &number},
+             .velocity = velocity,
+             .range = range,
+             .law = response,
+             .through_forces = pushes});
         if (response == "barrier") {
             barrier::Form form;
             form.solid = plane ? barrier::Solid::plane : barrier::Solid::sphere;
@@ -302,6 +311,19 @@ public:
             const Argument stiffness = arguments.back().argument;
             if (form.damping) add("damping");
             if (form.friction) add("slip_speed");
+            const auto made = [&](const char* key) {
+                return model.find_quantity(settings_->name() + "." + key);
+            };
+            check_penalty(model, {.name = settings_->name(),
+                                  .pointer = settings_->node().pointer(),
+                                  .plane = plane,
+                                  .range = range,
+                                  .place = &vector,
+                                  .size = &number,
+                                  .stiffness = made("stiffness"),
+                                  .damping = made("damping"),
+                                  .friction = made("friction"),
+                                  .slip_speed = made("slip_speed")});
             arguments.emplace_back("force", particles::force(model));
             const KernelDef kernel = for_dimension(model, [&](auto D) { return penalty<D>(form); });
             model.add(Phase::forces, model.launch(kernel, range.count, arguments,
@@ -336,6 +358,25 @@ public:
     void finish(Model& model) override { barrier::make_room(model); }
 
 private:
+    // The grid moves material points, and impacts are part of how others move.
+    void refuse_if_without_effect(Model& model, model::Range range) const {
+        bool material = false;
+        for (const auto& [name, of] : model.bodies_with_points()) {
+            if (of.first >= range.first + range.count || range.first >= of.first + of.count)
+                continue;
+            const model::ContactBody* const body = model.contact_pairs().find(name);
+            if (body == nullptr || body->extent != model::Extent::material_points) return;
+            material = true;
+        }
+        if (material)
+            throw settings_
+                ->error("response", "'" + settings_->name() +
+                                        "' would have no effect: material points have no impacts")
+                .remedy(
+                    "choose the response \"impulse\" or \"projection\", or let the walls of "
+                    "the grid hold them");
+    }
+
     // A key that this response does not read would be ignored in silence: an error instead.
     void check_keys(const std::string& response) const {
         const auto refuse = [&](const char* key, const char* of) {

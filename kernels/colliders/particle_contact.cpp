@@ -34,6 +34,16 @@ public:
         const auto given = [&](const char* key) {
             return settings_->written(key) ? &settings_->quantity(model, key) : nullptr;
         };
+        // Those with a radius meet each other and themselves.
+        const auto meets = [&](const auto& body) {
+            return body.second.first >= range.first &&
+                   body.second.first + body.second.count <= range.first + range.count &&
+                   model.find_quantity(body.first + ".radius") != nullptr;
+        };
+        for (const auto& a : model.bodies_with_points())
+            for (const auto& b : model.bodies_with_points())
+                if (meets(a) && meets(b))
+                    model.contact_pairs().keep_apart(a.first, b.first, "impact");
         impact::meet_each_other(
             model, {range, given("restitution"), given("friction"), given("rest_speed")});
     }

@@ -7,11 +7,14 @@
 //   affine_velocity        C, row by row, state      mu, lambda     Lame parameters, Pa
 #include "kernels/mpm/mpm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "engine/document/read.hpp"
 #include "kernels/mpm/transfer.hpp"
+#include "kernels/particles/contact_bodies.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -28,6 +31,9 @@ namespace {
 // What a scene has of this module; Model::shared() holds it.
 struct Present {
     bool points = false, grid = false;
+    std::vector<std::string> bodies;
+    double sound_speed = 0;  // m/s, the highest of all bodies, and whose it is
+    std::string fastest;
 };
 
 struct Arrays {
@@ -178,6 +184,8 @@ public:
                                                        name + ": elastic energy"));
                               }});
         model.shared<Present>().points = true;
+        add_to_pairs(model);
+        note_sound_speed(model, engineering);
         draw(model);
     }
 
@@ -188,6 +196,45 @@ public:
     }
 
 private:
+    void add_to_pairs(Model& model) {
+        std::vector<std::string>& bodies = model.shared<Present>().bodies;
+        bodies.push_back(settings_->name());
+        for (const std::string& other : bodies)
+            model.contact_pairs().keep_apart(settings_->name(), other, "grid");
+        model.contact_pairs().add({.name = settings_->name(),
+                                   .pointer = settings_->node().pointer(),
+                                   .extent = model::Extent::material_points,
+                                   .bounds = particles::bounds_of_points(model, placed_.range, 0)});
+    }
+
+    // Of longitudinal waves: sqrt((lambda + 2 mu) / density).
+    void note_sound_speed(Model& model, bool engineering) const {
+        const auto values = [&](const char* key) -> const std::vector<double>& {
+            return model.find_quantity(settings_->name() + "." + key)->values;
+        };
+        const auto at = [](const std::vector<double>& list, std::size_t i) {
+            return list[std::min(i, list.size() - 1)];
+        };
+        Present& present = model.shared<Present>();
+        for (std::size_t i = 0; i < static_cast<std::size_t>(placed_.range.count); ++i) {
+            double mu = 0, lambda = 0;
+            if (engineering) {
+                const double E = at(values("young_modulus"), i),
+                             nu = at(values("poisson_ratio"), i);
+                mu = E / (2 * (1 + nu));
+                lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
+            } else {
+                mu = at(values("mu"), i);
+                lambda = at(values("lambda"), i);
+            }
+            const double density = at(values("mass"), i) / at(values("volume"), i);
+            const double speed = std::sqrt(std::max(lambda + 2 * mu, 0.0) / density);
+            if (speed <= present.sound_speed) continue;
+            present.sound_speed = speed;
+            present.fastest = settings_->name();
+        }
+    }
+
     // Discs around squares as large as the points are on the average at rest: bodies look closed.
     void draw(Model& model) const {
         double radius = 0;  // by how close they are, where no volume is written
@@ -245,6 +292,7 @@ public:
         grid.shifted = corner[0] != 0 || corner[1] != 0;
         const double spacing = settings_->number("spacing"), h = model.step();
         const std::int64_t count = grid.nodes[0] * grid.nodes[1], n = model.point_count();
+        warn_of_step(model, spacing, h);
         model.draw({settings_->name(), between_walls(grid, corner, spacing)});
         const Arrays a = arrays(model);
         const Array grid_array(model.real(), {count, 3}), u(model.real(), {count, 2});
@@ -284,6 +332,22 @@ public:
     }
 
 private:
+    // Elastic waves must not pass a cell within a step.
+    void warn_of_step(Model& model, double spacing, double h) const {
+        const Present& present = model.shared<Present>();
+        const double limit = spacing / present.sound_speed;
+        if (!(h > limit)) return;
+        model.warnings().add(
+            {.identifier = "time_step",
+             .happened = fmt::format("the step of {:.3g} s is beyond the limit of stability of "
+                                     "'{}': its waves pass a cell of {:.3g} m in {:.3g} s",
+                                     h, present.fastest, spacing, limit),
+             .remedy = "make the time step smaller (\"substeps\"), the material softer or the "
+                       "spacing larger",
+             .pointer = settings_->node().pointer(),
+             .numbers = {{"step", h}, {"limit", limit}}});
+    }
+
     // The rectangle of the nodes at which no wall acts.
     static model::DrawnFrame between_walls(const Grid& grid, const std::vector<double>& origin,
                                            double spacing) {

@@ -9,7 +9,9 @@
 #include "engine/document/read.hpp"
 #include "engine/model/element_names.hpp"
 #include "engine/model/value_request.hpp"
+#include "kernels/particles/contact_bodies.hpp"
 #include "kernels/particles/implicit.hpp"
+#include "kernels/particles/small_motions.hpp"
 
 namespace hindcast {
 
@@ -160,7 +162,12 @@ public:
         const Argument position = settings_->quantity(model, "positions", n).argument();
         const Argument velocity =
             settings_->quantity(model, "velocity", n, placed_.positions).argument();
-        const Argument mass = settings_->quantity(model, "mass", n, placed_.positions).argument();
+        const model::Quantity& masses = settings_->quantity(model, "mass", n, placed_.positions);
+        const Argument mass = masses.argument();
+        for (std::int64_t p = 0; p < n; ++p)
+            SmallMotions::of(model).add_mass(
+                placed_.range.first + p,
+                masses.values[masses.shared ? 0 : static_cast<std::size_t>(p)]);
         const KernelDef kernel =
             for_dimension(model, [](auto dimension) { return initialize<dimension>(); });
         model.prologue().add(model.launch(
@@ -323,6 +330,8 @@ void integrate(Model& model) {
     Integration& integration = model.shared<Integration>();
     if (integration.added) return;
     integration.added = true;
+    add_contact_bodies(model);
+    check_time_step(model);
     if (model.is_implicit()) return integrate_implicitly(model);
     const Arrays a = arrays(model);
     const std::int64_t n = model.point_count();
@@ -365,8 +374,12 @@ void follow_from_coordinates(Model& model, const std::string& body) {
     model.shared<BodiesByCoordinates>().names.insert(body);
 }
 
+bool follows_from_coordinates(Model& model, const std::string& body) {
+    return model.shared<BodiesByCoordinates>().names.contains(body);
+}
+
 model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
-                                         const std::string& remedy, bool is_obstacle) {
+                                         const std::string& remedy) {
     const std::set<std::string>& led = model.shared<BodiesByCoordinates>().names;
     const auto fault = [&](const char* key, const std::string& body) {
         return settings
@@ -378,7 +391,7 @@ model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
     const model::Range range = body_or_all(settings, model);
     if (const document::Node* of = settings.find("of")) {
         if (led.contains(of->string())) throw fault("of", of->string());
-    } else if (!is_obstacle && !led.empty() &&
+    } else if (!led.empty() &&
                std::ranges::all_of(model.bodies_with_points(), is_led)) {
         throw fault("type", *led.begin());
     }

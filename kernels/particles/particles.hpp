@@ -72,11 +72,11 @@ model::Range body_or_all(const model::Settings& settings, const model::Model& mo
 // Says that the velocities of a body's points follow from other coordinates, as a robot's from its
 // joints: forces act on these points, but what changes velocities does not. For declare().
 void follow_from_coordinates(model::Model& model, const std::string& body);
+bool follows_from_coordinates(model::Model& model, const std::string& body);
 // body_or_all() for what changes velocities. Throws Error, with the remedy, at "of" where that names
-// such a body; and at the object if there are no other points, unless it is an obstacle, which may
-// wait for what comes.
+// such a body; and at the object if there are no other points.
 model::Range body_or_all_with_velocities(const model::Settings& settings, model::Model& model,
-                                         const std::string& remedy, bool is_obstacle = false);
+                                         const std::string& remedy);
 
 // The point of work item i in a range: i + first. No two items have the same. The kernel is made for
 // that range: with its number known, what it reads and writes stands side by side.

@@ -8,6 +8,7 @@
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/particles/small_motions.hpp"
 #include "kernels/particles/surfaces.hpp"
 #include "kernels/solids/bodies.hpp"
 #include "kernels/solids/elements.hpp"
@@ -183,6 +184,7 @@ public:
         if (model.is_implicit()) {
             model.add_energy(elastic);
         } else {
+            note_small_motions(model, corner_list);
             std::vector<NamedArgument> arguments = elastic.arguments;
             arguments.insert(arguments.end(), {{"corners", body_.corners},
                                                {"x", a.position},
@@ -205,6 +207,31 @@ public:
     void finish(Model& model) override { particles::integrate(model); }
 
 private:
+    void note_small_motions(Model& model, const std::vector<std::int64_t>& corners) const {
+        const auto values = [&](const char* key) -> const std::vector<double>& {
+            return model.find_quantity(settings_->name() + "." + key)->values;
+        };
+        std::vector<double> lambda, mu;
+        if (law_.given == Given::lame) {
+            lambda = values("lambda"), mu = values("mu");
+        } else {
+            const std::vector<double>&E = values("young_modulus"), &nu = values("poisson_ratio");
+            for (std::size_t e = 0; e < std::max(E.size(), nu.size()); ++e) {
+                const double y = E[std::min(e, E.size() - 1)], p = nu[std::min(e, nu.size() - 1)];
+                mu.push_back(y / (2 * (1 + p)));
+                lambda.push_back(y * p / ((1 + p) * (1 - 2 * p)));
+            }
+        }
+        particles::add_small_elements(model, settings_->name(), settings_->node().pointer(),
+                                      {.corners = corners,
+                                       .inverse = mesh_.inverse,
+                                       .measure = mesh_.volumes,
+                                       .density = values("density"),
+                                       .lambda = std::move(lambda),
+                                       .mu = std::move(mu),
+                                       .n = mesh_.dimension});
+    }
+
     // Exactly one pair of moduli, and the parameter of another material is a mistake.
     Given given_moduli() const {
         const auto written = [&](const char* key) { return settings_->written(key); };

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "engine/document/read.hpp"
 #include "engine/model/shown.hpp"
@@ -18,6 +19,7 @@
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/particles/small_motions.hpp"
 
 namespace hindcast {
 
@@ -217,6 +219,8 @@ public:
         const std::optional<Argument> damping =
             form.damped ? std::optional(settings_->quantity(model, "damping", n).argument())
                         : std::nullopt;
+        note_small_motions(model, ends);
+        if (form.acts == Acts::push) note_contact(model, ends);
         const EnergyTerm elastic{
             settings_->name() + ": springs",
             for_dimension(model, [&](auto D) { return minimized_energy<D>(form); }),
@@ -272,6 +276,36 @@ public:
     }
 
 private:
+    // Springs that only push keep the bodies of their ends apart.
+    void note_contact(Model& model, const std::vector<std::int64_t>& ends) const {
+        const auto body_of = [&](std::int64_t point) -> std::string {
+            for (const auto& [name, range] : model.bodies_with_points())
+                if (point >= range.first && point < range.first + range.count) return name;
+            return {};
+        };
+        std::set<std::pair<std::string, std::string>> pairs;
+        for (std::size_t s = 0; s < ends.size(); s += 2)
+            pairs.emplace(body_of(ends[s]), body_of(ends[s + 1]));
+        for (const auto& [a, b] : pairs)
+            model.contact_pairs().keep_apart(a, b, "springs that push");
+    }
+    void note_small_motions(Model& model, const std::vector<std::int64_t>& ends) const {
+        const auto at = [&](const char* key, std::size_t s) {
+            const model::Quantity* const q = model.find_quantity(settings_->name() + "." + key);
+            if (q == nullptr) return 0.0;
+            return q->values[q->shared ? 0 : s];
+        };
+        std::vector<particles::SmallSpring> springs;
+        for (std::size_t s = 0; 2 * s < ends.size(); ++s)
+            springs.push_back({.a = ends[2 * s],
+                               .b = ends[2 * s + 1],
+                               .stiffness = at("stiffness", s),
+                               .damping = at("damping", s),
+                               .rest_length = at("rest_length", s)});
+        particles::add_small_springs(model, settings_->name(), settings_->node().pointer(),
+                                     std::move(springs));
+    }
+
     // "connect": [[body, index, body, index], ...], or
     // {"grid": body, "counts": [nx, ny], "patterns": [...]}, or {"chain": body}
     std::vector<std::int64_t> read_ends(const Model& model) const {

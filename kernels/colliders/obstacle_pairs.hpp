@@ -1,0 +1,26 @@
+// Obstacles in the table of pairs that can touch (engine/model/warnings/contact_pairs.hpp).
+#pragma once
+
+#include <string>
+
+#include "engine/model/model.hpp"
+#include "kernels/colliders/barrier.hpp"
+
+namespace hindcast::barrier {
+
+// An obstacle of the scene, its points by `range`, and what it does to them.
+struct ContactObstacle {
+    Solid solid = Solid::plane;
+    Numbers numbers;
+    const model::Quantity* velocity = nullptr;  // m/s; null: none
+    const Form* field = nullptr;                // of a distance field: its grid
+    model::Range range;
+    std::string law;              // "impact"
+    bool through_forces = false;  // not by velocities
+};
+// Adds it, and the pairs that it keeps apart. Warns where it is thinner than the triangles of a
+// surface are wide: only their corners touch it. For build().
+void add_contact_obstacle(model::Model& model, const model::Settings& settings,
+                          const ContactObstacle& obstacle);
+
+}  // namespace hindcast::barrier

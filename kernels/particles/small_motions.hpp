@@ -1,0 +1,64 @@
+// Small motions of the points about their start, on the host: the time step of an explicit scene
+// against the limit of stability.
+//
+// With the stiffness K, the damping C and the masses M, symplectic Euler with a step h is stable
+// where the largest eigenvalue of M^-1 (h^2 K + 2 h C) is below 4: for one oscillator h < 2/omega.
+// (A mode q with a = h q.Cq and b = h^2 q.Kq, q.Mq = 1, has multipliers z with z^2 - (2 - a - b) z +
+// 1 - a = 0; at the limit z = -1.) The eigenvalue is found by Lanczos' method, from below: a stable
+// scene is never called unstable.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/model/model.hpp"
+
+namespace hindcast::particles {
+
+struct SmallMotions {
+    // What an object adds: to `stiff` K u and to `damp` C u, one vector per point of the scene each.
+    struct Part {
+        std::string owner, pointer;
+        std::function<void(std::span<const double> u, std::span<double> stiff,
+                           std::span<double> damp)>
+            add;
+    };
+    std::vector<Part> parts;
+    std::vector<double> mass;  // kg of each point; 0: it has none
+
+    // In Model::shared(), with a mass for each point. For build().
+    static SmallMotions& of(model::Model& model);
+    void add_mass(std::int64_t point, double kilograms) {
+        mass[static_cast<std::size_t>(point)] += kilograms;
+    }
+};
+
+// A spring between points, at the start: along it the stiffness, across it the tension per length
+// where that is positive.
+struct SmallSpring {
+    std::int64_t a = 0, b = 0;
+    double stiffness = 0, damping = 0, rest_length = 0;
+};
+void add_small_springs(model::Model& model, const std::string& owner, const std::string& pointer,
+                       std::vector<SmallSpring> springs);
+
+// Linear elements: with the strain E = (F^T F - I)/2 the stress is
+// S = first tr(E) I + 2 second E (Lame), times the measure.
+struct SmallElements {
+    std::vector<std::int64_t> corners;  // numbers of the scene's points, n + 1 per element
+    std::vector<double> inverse;        // n x n per element, row by row
+    std::vector<double> measure;        // of each element at rest
+    std::vector<double> density;        // per measure, one or one per element
+    std::vector<double> lambda, mu;     // times thickness where that is no volume; likewise
+    int n = 3;                          // dimension of an element
+};
+void add_small_elements(model::Model& model, const std::string& owner, const std::string& pointer,
+                        SmallElements elements);
+
+// Adds the warning "time_step" where the step of an explicit scene is too long. For finish().
+void check_time_step(model::Model& model);
+
+}  // namespace hindcast::particles

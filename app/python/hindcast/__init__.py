@@ -40,7 +40,7 @@ from hindcast._core import (
     vec3,
     vec4,
 )
-from hindcast._errors import ArgumentError
+from hindcast._errors import ArgumentError, PhysicsWarning
 from hindcast._functions import *  # noqa: F403
 from hindcast._starts import call, copy_of, fill, in_out, written, zeros
 from hindcast.batches import Batch, Pulled

@@ -22,6 +22,7 @@ from hindcast._arguments import names_of as _names
 from hindcast._arguments import numbers_of as _numbers
 from hindcast._arguments import path_of as _path
 from hindcast._arguments import to_json
+from hindcast._errors import PhysicsWarning
 from hindcast.batches import Batch
 
 __all__ = ["Check", "Optimized", "Simulation", "Value", "load", "scene"]
@@ -179,6 +180,20 @@ class Simulation:
     def parameters(self) -> list[str]:
         """The paths that the scene names as its parameters."""
         return self._core.parameters()
+
+    @property
+    def warnings(self) -> list[PhysicsWarning]:
+        """What was found about the scene: when it was made, and in the last run.
+
+        Each is also issued once, as Python's warnings are, when it is found.
+        """
+        found = (json.loads(line) for line in self._core.warnings)
+        return [
+            PhysicsWarning(
+                w["happened"], w["identifier"], w["pointer"], w["numbers"], w.get("step"), w["remedy"]
+            )
+            for w in found
+        ]
 
     # ---- runs
 

@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 
 #include "app/python/src/guarded.hpp"
+#include "app/python/src/scenes/physics_warnings.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 
@@ -105,6 +107,10 @@ Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& prec
             std::int64_t steps, std::uint64_t seed) {
     require_own_process();
     SimulationOptions options;
+    // Several simulations of one scene find the same.
+    options.on_warning = [said = std::make_shared<std::set<std::string>>()](const Warning& w) {
+        if (said->insert(w.text()).second) issue_warning(w);
+    };
     options.device = std::move(device);
     if (!options.device) options.device = default_device();
     options.precision = precision_of(precision);
@@ -285,6 +291,15 @@ void bind_scenes(nb::module_& m) {
                         const std::string& file) { s->with([&](SceneRuns& r) { r.save(file); }); })
         .def("state", &state_of)
         .def("final", &final_of)
+        .def_prop_ro("warnings",
+                     [](const Shared& s) {
+                         return s->with([](SceneRuns& r) {
+                             std::vector<std::string> lines;
+                             for (const Warning& w : r.warnings())
+                                 lines.push_back(document::to_line(w.to_node()));
+                             return lines;
+                         });
+                     })
         .def_prop_ro(
             "loss",
             [](const Shared& s) { return s->with([](SceneRuns& r) { return last_of(r).loss(); }); })

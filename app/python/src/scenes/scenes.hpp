@@ -164,6 +164,10 @@ public:
     // ---- the last run ----
     // Null: there was none since the scene was made or changed, or it did not end.
     Simulation* last() const { return last_ ? last_->simulation.get() : nullptr; }
+    // Of the last run's simulation, or the scene's own.
+    const std::vector<Warning>& warnings() const {
+        return (last_ ? last_ : base_)->simulation->warnings();
+    }
 
     const Scene& scene() const { return scene_; }
     Scene written() const;  // the scene with the values as they stand

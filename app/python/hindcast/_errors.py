@@ -34,5 +34,5 @@ def issue_warning(text, identifier, pointer, numbers, step, remedy):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(
         PhysicsWarning(text, identifier, pointer, numbers, step, remedy),
-        stacklevel=max(depth - 1, 1) if frame is not None else 1,
+        stacklevel=depth if frame is not None else 1,
     )

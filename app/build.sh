@@ -6,8 +6,9 @@
 #   provide_external             puts the window's libraries into build/external; before `build`
 #   provide_python               makes build/python_env with what the Python module and its tests need,
 #                                and has `build` make the module; before `build`
-#   fetch_mujoco        puts MuJoCo's library where the program finds it
-#   provide_mujoco      puts MuJoCo and models of robots, for tests, into build/mujoco and build/robot_models
+#   provide_mujoco_library       puts MuJoCo's library where the program finds it
+#   provide_mujoco               puts MuJoCo and models of robots, for tests, into build/mujoco and
+#                                build/robot_models
 #   provide_pinocchio            puts Pinocchio, for tests, into build/pinocchio; after provide_python
 #   provide_torch                sets HINDCAST_TORCH to a folder with PyTorch, for --full; after provide_python
 #   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
@@ -192,17 +193,33 @@ END
     mv "$folder.part" "$folder"
 }
 
-# Into the code cache's folder (engine/backend/jit/code_cache.hpp), for this user.
-fetch_mujoco() {
-    local folder=${HINDCAST_CACHE-${XDG_CACHE_HOME:-$HOME/.cache}/hindcast}
-    [[ -n $folder ]] || fail "HINDCAST_CACHE is set to nothing: there is no folder for MuJoCo's library"
+# Into the code cache's folder (engine/backend/jit/code_cache.hpp), for this user. Without it the program
+# builds and runs all scenes but those of robots and rigid shapes, which name the remedy.
+provide_mujoco_library() {
+    local folder=${HINDCAST_CACHE-${XDG_CACHE_HOME:-$HOME/.cache}/hindcast} part
+    local tested=$root/build/mujoco/mujoco/$mujoco_library
+    [[ -z ${HINDCAST_MUJOCO-} ]] || return 0
+    if [[ -z $folder || $(uname -m) != x86_64 ]]; then
+        echo "MuJoCo's library is not fetched: $([[ -n $folder ]] && echo "it is for x86-64 only" ||
+            echo "HINDCAST_CACHE is empty"); for robots and rigid shapes set HINDCAST_MUJOCO to yours" >&2
+        return 0
+    fi
     [[ ! -f $folder/$mujoco_library ]] || return 0
-    [[ $(uname -m) == x86_64 ]] || fail "MuJoCo's library is fetched for x86-64 only"
-    mkdir -p "$folder"
-    fetch_wheel "$mujoco_package" "$mujoco_sha256" "$folder/mujoco" "mujoco/$mujoco_library" ||
-        fail "MuJoCo's library is not there; set HINDCAST_MUJOCO to one of your own"
-    mv "$folder/mujoco/mujoco/$mujoco_library" "$folder/$mujoco_library"
-    rm -rf "$folder/mujoco"
+    if ! mkdir -p "$folder" || ! part=$(mktemp -d "$folder/mujoco.XXXXXX"); then
+        echo "going on without MuJoCo's library: nothing can be written to $folder" >&2
+        return 0
+    fi
+    # What the tests have is not downloaded again.
+    if [[ -f $tested ]]; then
+        cp "$tested" "$part/"
+    elif fetch_wheel "$mujoco_package" "$mujoco_sha256" "$part/wheel" "mujoco/$mujoco_library"; then
+        mv "$part/wheel/mujoco/$mujoco_library" "$part/"
+    else
+        echo "going on without MuJoCo's library: scenes of robots and rigid shapes will not open until" \
+            "app/run has fetched it" >&2
+    fi
+    [[ ! -f $part/$mujoco_library ]] || mv "$part/$mujoco_library" "$folder/"
+    rm -rf "$part"
 }
 
 # Without them the tests that need MuJoCo or these models skip.

@@ -198,7 +198,7 @@ void MujocoLibrary::require() const {
     if (!info_.available)
         throw Error("models of robots cannot be read: " + info_.problem)
             .remedy(fmt::format(
-                "app/run --mujoco fetches MuJoCo's library; or pip install mujoco-core=={}, or set "
+                "app/run fetches MuJoCo's library; or pip install mujoco-core=={}, or set "
                 "HINDCAST_MUJOCO to its {}",
                 version_text(layout_version()), library_name()));
 }

@@ -2,7 +2,7 @@
 //
 // Nothing of MuJoCo is linked and none of its headers is needed. The library is searched and opened
 // when the first model is loaded: HINDCAST_MUJOCO names it; else it is taken from the code cache's
-// folder (app/run --mujoco puts it there), from the system's places, or from where pip puts
+// folder (app/run puts it there), from the system's places, or from where pip puts
 // mujoco-core. Its structs are read by offsets (layout/model_layout.hpp), which hold for one
 // release, so any other release is refused before anything is read.
 //

@@ -138,7 +138,7 @@ TEST_CASE("info of a robot: what goes wrong") {
             error({"info", "arm.xml"}) ==
             "hindcast: models of robots cannot be read: '/nowhere/libmujoco.so' cannot be opened: "
             "/nowhere/libmujoco.so: cannot open shared object file: No such file or directory; "
-            "app/run --mujoco fetches MuJoCo's library; or pip install mujoco-core==4.0.1, or set "
+            "app/run fetches MuJoCo's library; or pip install mujoco-core==4.0.1, or set "
             "HINDCAST_MUJOCO to its libmujoco.so.4.0.1\n");
         const Finished run = run_program({"info"}, folder.path());
         CHECK(run.out.find("MuJoCo       '/nowhere/libmujoco.so' cannot be opened") !=

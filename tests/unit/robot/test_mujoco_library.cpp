@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string remedy =
-    "; app/run --mujoco fetches MuJoCo's library; or pip install mujoco-core==4.0.1, or set "
+    "; app/run fetches MuJoCo's library; or pip install mujoco-core==4.0.1, or set "
     "HINDCAST_MUJOCO to its libmujoco.so.4.0.1";
 
 bool has_compiler() { return std::system("c++ --version >/dev/null 2>&1") == 0; }

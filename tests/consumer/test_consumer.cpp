@@ -121,6 +121,12 @@ TEST_CASE("consumer: an outside project finds the installed package, builds and 
         const double z = 5 - 9.81 * 0.505 - 2;
         CHECK(loss == doctest::Approx(1 + 1 + z * z).epsilon(1e-5));
     }
+    // The README's program: reference values of an independent implementation.
+    if (hindcast::test::has_cpu_device()) {
+        const Outcome loss = run("cd " + in_quotes(hindcast::test::source_dir) + " && " +
+                                 in_quotes(folder / "build" / "loss"));
+        CHECK(loss.output == "0.239206, d/d cage.rest_length[0] = 0.186417\n");
+    }
     const Outcome wrong = run(in_quotes(folder / "build" / "consumer") + " abacus");
     CHECK(wrong.status == 1);
     CHECK(wrong.output ==

@@ -66,7 +66,7 @@ fail() {
 
 install_missing() {
     local missing=() package
-    # On other systems CMake names what is missing; README.md lists the packages.
+    # On other systems CMake names what is missing; app/manual/getting_started.md lists the packages.
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
     local installed
     installed=" $(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |

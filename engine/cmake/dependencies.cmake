@@ -15,7 +15,7 @@ endfunction()
 function(hindcast_report_missing)
     if(HINDCAST_MISSING)
         message(FATAL_ERROR "Hindcast cannot be built, these are missing:${HINDCAST_MISSING}\n"
-            "The names are Debian's; README.md lists them. app/run installs them on Debian.")
+            "The names are Debian's; app/manual/getting_started.md lists them. app/run installs them on Debian.")
     endif()
 endfunction()
 

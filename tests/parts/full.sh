@@ -27,6 +27,7 @@ fuzz-1             half an hour of random scenes and of random robots
 fuzz-2             the same with another seed
 window-session     HINDCAST_FULL: 40 minutes of opening, playing, optimising, editing: memory stays
 python             the Python module with PyTorch, on every robot; its wheel
+pages              commands of README and manual that take longer than five seconds
 asan-build         address and undefined-behaviour sanitizers: the build
 asan-session       ... tests of sessions, compiled
 asan-scenes        ... tests of scenes and identification, compiled
@@ -261,6 +262,10 @@ part_python() {
     }
     python_wheel() { count "Python's wheel" app/python/tests/wheel "$HINDCAST_PYTHON"; }
     both python_all python_wheel
+}
+
+part_pages() {
+    count "README and manual" env HINDCAST_PYTHON="${HINDCAST_PYTHON-}" HINDCAST_MUJOCO="$mujoco" tests/pages --full
 }
 
 part_tidy() {

@@ -1,5 +1,5 @@
 // A training loop over launch objects: everything is made once before the loop; an iteration only
-// changes arguments and replays, and allocates nothing. README quotes the part between the lines.
+// changes arguments and replays, and allocates nothing. app/manual/kernels.md quotes it.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -2,8 +2,7 @@
 # build/full/NAME.json: the commit, the counts, the seconds. Sourced by tests/run.
 #
 # A part is a row of the table below and a function part_NAME, with - as _; what follows the last - may be
-# its argument (share K of N). New long tests look at HINDCAST_FULL and go into a part of their own or a
-# share of one (tests/support/full.hpp).
+# its argument (share K of N). A new test that is long with HINDCAST_FULL goes into a part by its file.
 
 records=$root/build/full
 at_most=2700 # seconds of a part
@@ -13,19 +12,11 @@ part_table() {
 quick              all that tests/run does without --full
 guards             unit tests with the guard pages at the other side, window tests with them
 cuda-scenes        scene tests on the CUDA driver in software in f64; all of tests/gpu/run on it
-sweeps             HINDCAST_FULL: damaged documents, random drops, text of CUDA kernels
-collision          HINDCAST_FULL: derivatives of collisions in f32, layout of every panel
-random-kernels-1/4 HINDCAST_FULL: 40 000 random kernels, a quarter
-random-kernels-2/4
-random-kernels-3/4
-random-kernels-4/4
-elementary-1/4     HINDCAST_FULL: every f32 argument of the elementary functions, 10^8 in f64, a quarter
-elementary-2/4
-elementary-3/4
-elementary-4/4
+sweeps             HINDCAST_FULL: damaged documents, random drops, collisions in f32, text of CUDA kernels
+kernels            HINDCAST_FULL: 40 000 random kernels, every f32 argument of the elementary functions
 fuzz-1             half an hour of random scenes and of random robots
 fuzz-2             the same with another seed
-window-session     HINDCAST_FULL: 40 minutes of opening, playing, optimising, editing: memory stays
+window             HINDCAST_FULL: memory over 40 minutes of a session, every panel in all sizes and themes
 python             the Python module with PyTorch, on every robot; its wheel
 pages              commands of README and manual that take longer than five seconds
 asan-build         address and undefined-behaviour sanitizers: the build
@@ -205,35 +196,20 @@ units() {
 
 part_sweeps() {
     sweeps_first() {
-        units "damaged documents, random drops" "-sf=*test_fuzz.cpp,*test_contact_drops.cpp"
+        units "damaged documents, random drops, derivatives of collisions" \
+            "-sf=*test_fuzz.cpp,*test_contact_drops.cpp,*test_collision_gradients.cpp"
     }
     sweeps_second() { units "text of CUDA kernels" "-sf=*test_cuda_text.cpp,*test_cuda_library.cpp"; }
     both sweeps_first sweeps_second
 }
 
-part_collision() {
-    collision_kernels() { units "derivatives of collisions" "-sf=*test_collision_gradients.cpp"; }
-    collision_panels() {
-        count "every panel, size, scale and theme" "${screen[@]}" env HINDCAST_FULL=1 \
-            build/release/hindcast_view_tests "-sf=*test_layout.cpp"
-    }
-    both collision_kernels collision_panels
-}
-
-# The three cases of the file; the first takes as long as the others.
-part_random_kernels() { # SHARE
-    local share=$1
-    kernels_first() {
-        HINDCAST_SHARE=$share units "random kernels" "-sf=*test_random_kernels.cpp" "-tc=*order agree"
-    }
-    kernels_second() {
-        HINDCAST_SHARE=$share units "random kernels, second line" "-sf=*test_random_kernels.cpp" "-tce=*order agree"
-    }
+# The first of the three cases of random kernels takes as long as the others; elementary functions take all
+# processors by themselves.
+part_kernels() {
+    kernels_first() { units "random kernels" "-sf=*test_random_kernels.cpp" "-tc=*order agree"; }
+    kernels_second() { units "random kernels, other cases" "-sf=*test_random_kernels.cpp" "-tce=*order agree"; }
     both kernels_first kernels_second
-}
-
-part_elementary() { # SHARE; takes all processors by itself
-    HINDCAST_SHARE=$1 units "elementary functions" "-sf=*test_elementary.cpp"
+    units "elementary functions" "-sf=*test_elementary.cpp"
 }
 
 half_an_hour() { # SEED
@@ -245,9 +221,13 @@ half_an_hour() { # SEED
 part_fuzz_1() { half_an_hour "$(date +%F)"; }
 part_fuzz_2() { half_an_hour "$(date +%F) again"; }
 
-part_window_session() {
-    count "a session of 40 minutes" "${screen[@]}" env HINDCAST_FULL=1 \
-        build/release/hindcast_view_tests "-tc=*editing: nothing stays of it"
+part_window() {
+    windows() { # NAME FILTER
+        count "$1" "${screen[@]}" env HINDCAST_FULL=1 build/release/hindcast_view_tests "$2"
+    }
+    window_session() { windows "a session of 40 minutes" "-tc=*editing: nothing stays of it"; }
+    window_panels() { windows "every panel, size, scale and theme" "-sf=*test_layout.cpp"; }
+    both window_session window_panels
 }
 
 part_python() {

@@ -145,6 +145,9 @@ Kernel batch(const Kernel& kernel, std::int64_t items, std::int64_t members,
     if (items > most_batched_items)
         throw Error("a launch of " + std::to_string(items) + " items is too large for a batch")
             .in_kernel(kernel.name);
+    for (const OpCode code : {OpCode::atomic_add, OpCode::atomic_min, OpCode::atomic_max})
+        if (count_ops(kernel, code) > 0)
+            throw Error("a batch has no atomic operations").in_kernel(kernel.name);
     Builder builder(kernel.name + " in a batch", kernel.precision);
     builder.contract = false;
     for (std::size_t p = 0; p < parameters.size(); ++p) {
@@ -154,8 +157,6 @@ Kernel batch(const Kernel& kernel, std::int64_t items, std::int64_t members,
                 throw Error("internal: '" + parameter.name + "' is written and shared by a batch")
                     .in_kernel(kernel.name);
         } else {
-            if (parameter.access == Access::atomic)
-                throw Error("a batch has no atomic operations").in_kernel(kernel.name);
             parameter.type = memory_type(parameter);
             parameter.components = parameter.rows = 1;
             parameter.access = only_reads(parameter.access) ? Access::read : Access::exclusive;

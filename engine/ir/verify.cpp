@@ -72,7 +72,7 @@ private:
             operands(v, op);
             if (op.code == OpCode::own_load && r != 0) fail(v, "is not at top level");
             if (op.code == OpCode::own_store && r != 0) fail(v, "is not at top level");
-            if (op.symbol >= 0) symbol(v, op);
+            if (op.symbol >= 0 || names_parameter(op.code)) symbol(v, op);
             if (has_regions(op.code))
                 nest(v, op, scope);
             else if (op.nest >= 0)
@@ -128,8 +128,21 @@ private:
             fail(v, "stores a value of the wrong type");
     }
 
+    static bool names_parameter(OpCode code) {
+        switch (code) {
+            case OpCode::local:
+            case OpCode::local_load:
+            case OpCode::local_accumulate:
+            case OpCode::local_put:
+            case OpCode::raise:
+            case OpCode::break_unless: return false;
+            default: return info(code).op_class == OpClass::memory || is_effect(code);
+        }
+    }
+
     void symbol(Value v, const Op& op) const {
-        if (op.symbol >= static_cast<int>(kernel_.parameters.size())) fail(v, "names no parameter");
+        if (op.symbol < 0 || op.symbol >= static_cast<int>(kernel_.parameters.size()))
+            fail(v, "names no parameter");
         const Parameter& p = kernel_.parameter(op.symbol);
         if (op.component < 0 || op.component >= p.components)
             fail(v, "names no component of '" + p.name + "'");

@@ -1,6 +1,7 @@
 #include "engine/lang/kernel.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/ir/clone.hpp"
 #include "engine/ir/effects.hpp"
@@ -74,33 +75,48 @@ ir::Kernel KernelDef::trace(ir::Precision precision, const std::vector<std::stri
     const ir::Kernel recorded = record(precision, shared);
     ir::verify(recorded, "tracing");
     ir::Kernel simple = ir::simplify(recorded, true);
+    // Parameters behind the declared ones were left out by without_unused().
+    const std::vector<ir::Effects> effects = ir::effects_of(simple);
+    for (std::size_t p = parameters_.size(); p < effects.size(); ++p)
+        if (effects[p].touches())
+            throw Error("the parameter '" + simple.parameters[p].name +
+                        "' was left out, but the kernel uses it in " +
+                        ir::name_of(ir::real_type(precision)))
+                .in_kernel(name_)
+                .remedy("give an argument for every parameter");
+    simple.parameters.resize(parameters_.size());
     ir::verify(simple, "simplification");
     return simple;
 }
 
 KernelDef KernelDef::without_unused() const {
-    const ir::Kernel recorded = record(ir::Precision::f64, {});
-    const std::vector<ir::Effects> effects = ir::effects_of(recorded);
-    std::vector<ir::Parameter> parameters;
+    const std::vector<ir::Effects> effects = ir::effects_of(record(ir::Precision::f64, {}));
+    std::vector<std::size_t> order(parameters_.size());  // those in use, then the others
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto rest = std::stable_partition(order.begin(), order.end(),
+                                            [&](std::size_t k) { return effects[k].touches(); });
+    std::vector<ir::Parameter> parameters, left_out;
     std::vector<bool> may_share;
-    std::vector<std::size_t> used;
-    for (std::size_t k = 0; k < effects.size(); ++k) {
-        if (!effects[k].touches()) continue;
-        parameters.push_back(parameters_[k]);
-        may_share.push_back(may_share_[k]);
-        used.push_back(k);
+    for (auto k = order.begin(); k != order.end(); ++k) {
+        (k < rest ? parameters : left_out).push_back(parameters_[*k]);
+        if (k < rest) may_share.push_back(may_share_[*k]);
     }
-    return KernelDef(name_, std::move(parameters), std::move(may_share),
-                     [body = body_, used, count = effects.size()](const std::vector<int>& symbols,
-                                                                  std::uint64_t shared) {
-                         std::vector<int> all(count, -1);  // no op refers to the others
-                         std::uint64_t all_shared = 0;
-                         for (std::size_t k = 0; k < used.size(); ++k) {
-                             all[used[k]] = symbols[k];
-                             all_shared |= ((shared >> k) & 1) << used[k];
-                         }
-                         body(all, all_shared);
-                     });
+    // The body may still name the others, in ops that simplification removes: they stand behind.
+    return KernelDef(
+        name_, std::move(parameters), std::move(may_share),
+        [body = body_, left_out, order](std::vector<int> symbols, std::uint64_t shared) {
+            for (ir::Parameter p : left_out) {
+                if (p.type == ir::Type::f64) p.type = builder().real();
+                symbols.push_back(builder().add_parameter(std::move(p)));
+            }
+            std::vector<int> all(order.size());
+            std::uint64_t all_shared = 0;
+            for (std::size_t k = 0; k < order.size(); ++k) {
+                all[order[k]] = symbols[k];
+                all_shared |= ((shared >> k) & 1) << order[k];
+            }
+            body(all, all_shared);
+        });
 }
 
 KernelDef KernelDef::with_sum(std::string_view parameter) const {

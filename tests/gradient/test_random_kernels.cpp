@@ -41,7 +41,8 @@ void for_seeds(std::uint64_t count, F check) {
         ++failures;
         std::string text;
         for (const std::string& problem : verdict.problems) text += problem + "\n";
-        FAIL_CHECK("seed " << seed << ": " << text << ir::print(verdict.kernel));
+        if (!verdict.kernel.regions.empty()) text += ir::print(verdict.kernel);
+        FAIL_CHECK("seed " << seed << ": " << text);
     }
 }
 

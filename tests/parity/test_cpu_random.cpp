@@ -131,14 +131,23 @@ TEST_CASE("CPU: random kernels have the interpreter's bits") {
     for (unsigned seed = 1; seed <= count; ++seed) {
         CAPTURE(seed);
         const KernelDef k =
-            kernel("random" + std::to_string(seed), {"x", "n", "p", "sum", "own", "total", "y"},
-                   [seed](Int i, Read<Float> x, Read<Int> n, Param<Float> p, Accumulate<Vec2> sum,
-                          Accumulate<Float> own, Reduce<Float> total, Write<Float> y) {
+            kernel("random" + std::to_string(seed),
+                   {"idle", "x", "n", "idle_number", "p", "sum", "idle_sum", "own", "total",
+                    "idle_count", "y"},
+                   [seed](Int i, Read<Vec3> idle, Read<Float> x, Read<Int> n,
+                          Param<Vec2> idle_number, Param<Float> p, Accumulate<Vec2> sum,
+                          Accumulate<Float> /*idle_sum*/, Accumulate<Float> own,
+                          Reduce<Float> total, Atomic<Int> /*idle_count*/, Write<Float> y) {
+                       // Values that are dropped, of parameters that are not used otherwise.
+                       (void)idle_number.value();
+                       if (seed % 4 == 1) (void)Vec3(idle[i]);
                        Author author(seed, i, x, n, p, sum, own, total);
                        author.statements(12, 3, false);
                        y[i] = author.result();
                    });
-        const ir::Kernel forward = k.trace(seed % 2 == 0 ? ir::Precision::f32 : ir::Precision::f64);
+        const ir::Kernel forward =
+            (seed % 3 == 1 ? k.without_unused() : k)
+                .trace(seed % 2 == 0 ? ir::Precision::f32 : ir::Precision::f64);
         std::vector<ir::Kernel> kernels{forward};
         if (seed % 3 == 0) kernels.push_back(ad::adjoint(forward));
         for (const ir::Kernel& kernel : kernels) {

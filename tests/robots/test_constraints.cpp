@@ -58,11 +58,12 @@ TEST_CASE("constraints of models of MuJoCo's wheels are MuJoCo's") {
 TEST_CASE(
     "constraints at the end of the step: stiff, saturated and unguarded springs are MuJoCo's") {
     HINDCAST_NEEDS_MUJOCO();
-    const auto text = [](const std::string& cone, const std::string& guard,
-                         const std::string& soft) {
+    const auto text = [](const std::string& cone, const std::string& guard, const std::string& soft,
+                         const std::string& integrator) {
         return R"(<mujoco><option timestep="0.005" solver="Newton" tolerance="0" iterations="200"
-             ls_tolerance="1e-12" ls_iterations="100" impratio="2" integrator="discrete" cone=")" +
-               cone + R"("><flag warmstart="disable" refsafe=")" + guard + R"("/></option>
+             ls_tolerance="1e-12" ls_iterations="100" impratio="2" integrator=")" +
+               integrator + R"(" cone=")" + cone + R"("><flag warmstart="disable" refsafe=")" +
+               guard + R"("/></option>
           <worldbody><geom name="floor" type="plane" size="2 2 1" )" +
                soft + R"( priority="1"/>
             <body pos="0 0 0.35"><joint name="a" axis="0 1 0" damping="3" range="-10 10"
@@ -86,10 +87,36 @@ TEST_CASE(
                 CAPTURE(cone);
                 CAPTURE(guard);
                 CAPTURE(soft);
-                const std::string model = text(cone, guard, soft);
-                const StepErrors e =
-                    compare_steps([&](const std::string&) { return model; }, "discrete", 20);
-                CHECK(e.position < 1e-9);
-                CHECK(e.velocity < 1e-9);
+                const auto compare = [&](const char* integrator) {
+                    CAPTURE(integrator);
+                    const std::string model = text(cone, guard, soft, integrator);
+                    const StepErrors e =
+                        compare_steps([&](const std::string&) { return model; }, integrator, 20);
+                    CHECK(e.position < 1e-9);
+                    CHECK(e.velocity < 1e-9);
+                };
+                compare("discrete");
+                for (const char* const integrator : {"Euler", "implicitfast"}) compare(integrator);
             }
+}
+
+TEST_CASE("contacts without a guard of their time constants are MuJoCo's, with every integrator") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const char* const guard : {"enable", "disable"})
+        for (const char* const integrator : {"RK4", "Euler", "implicitfast", "discrete"}) {
+            CAPTURE(guard);
+            CAPTURE(integrator);
+            const auto text = [&](const std::string& word) {
+                return R"(<mujoco><option timestep="0.005" solver="Newton" tolerance="0"
+                  iterations="200" ls_tolerance="1e-12" ls_iterations="100" integrator=")" +
+                       word + R"("><flag warmstart="disable" refsafe=")" + guard +
+                       R"("/></option><worldbody>
+                  <geom type="plane" size="5 5 1" pos="0 0 -1" solref="0.008 1"/>
+                  <body><freejoint/><geom type="box" size="0.1 0.2 0.15" solref="0.008 1"/></body>
+                </worldbody></mujoco>)";
+            };
+            const StepErrors e = compare_steps(text, integrator, 40);
+            CHECK(e.position < 1e-9);
+            CHECK(e.velocity < 1e-9);
+        }
 }

@@ -292,8 +292,10 @@ Launch::Replay Launch::replay(Direction direction) const {
         replay.bound_ = std::make_shared<Replay::Bound>(*this, direction);
         replay.bound_->kernel = state_->kernel_of(direction);
         std::shared_ptr<backend::Executable>& executable = state_->executables[direction];
-        if (!executable)
+        if (!executable) {
+            ir::verify(replay.bound_->kernel, "binding");  // ops name parameters that are there
             executable = state_->compile_for(state_->device, direction, replay.bound_->kernel);
+        }
         replay.bound_->executable = executable;
         replay.bound_->bind();
         weak = replay.bound_;

@@ -431,9 +431,37 @@ private:
 
 }  // namespace
 
+namespace {
+
+// Parameters that no result depends on, of every kind. What some bodies compute from them is
+// dropped.
+struct Idle {
+    Param<Float> number;
+    Param<Int> count;
+    Read<Vec2> list;
+    Read<Int> whole;
+    Property<Float> property;
+
+    void mention(const Int& i, std::mt19937_64& random) const {
+        const auto below = [&](std::uint64_t n) { return random() % n; };
+        if (below(2) == 0) (void)number.value();
+        if (below(2) == 0) (void)select(Bool(0 < 1), Float(1), number.value());
+        if (below(2) == 0) (void)(count.value() + i);
+        if (below(4) == 0) (void)Vec2(list[i]);
+        if (below(4) == 0) (void)Int(whole[i]);
+        if (below(4) == 0) (void)property[i];
+    }
+};
+
+}  // namespace
+
 Case random_case(std::uint64_t seed, ir::Precision precision, const RandomOptions& options) {
-    const KernelDef def =
-        kernel("random_" + std::to_string(seed),
+    // Every second kernel has parameters that it does not use, before, between and behind the
+    // others; half of these are then left out, as by a launch that is given no arguments for them.
+    const bool idle = seed % 4 >= 2, left_out = seed % 8 >= 6;
+    const std::string name = "random_" + std::to_string(seed);
+    const KernelDef plain =
+        kernel(name,
                {"x", "bounds", "p", "property", "y", "reversed", "w", "f", "sum", "z", "energy",
                 "unit", "probe"},
                [&](Int i, Read<Vec2> x, Read<Int> bounds, Param<Float> p, Property<Float> property,
@@ -444,8 +472,32 @@ Case random_case(std::uint64_t seed, ir::Precision precision, const RandomOption
                    const Targets targets{y, reversed, w, f, sum, z, energy, unit, probe};
                    Generator(seed, options, sources, &targets).kernel();
                });
+    const KernelDef wide = kernel(
+        name, {"idle_number", "idle_list", "x",           "bounds",      "p",     "idle_sum",
+               "property",    "y",         "reversed",    "idle_whole",  "w",     "f",
+               "sum",         "idle_rw",   "idle_added",  "idle_count",  "z",     "energy",
+               "idle_energy", "unit",      "idle_counts", "idle_slices", "probe", "idle_property"},
+        [&](Int i, Param<Float> idle_number, Read<Vec2> idle_list, Read<Vec2> x, Read<Int> bounds,
+            Param<Float> p, Sum<Vec2> /*idle_sum*/, Property<Float> property, ReadWrite<Vec2> y,
+            ReadWrite<Float> reversed, Read<Int> idle_whole, Write<Float> w, Accumulate<Float> f,
+            Sum<Vec2> sum, ReadWrite<Vec2> /*idle_rw*/, Accumulate<Float> /*idle_added*/,
+            Param<Int> idle_count, WriteSlice<Float> z, Reduce<Float> energy,
+            Reduce<Vec2> /*idle_energy*/, Read<Float> unit, Atomic<Int> /*idle_counts*/,
+            WriteSlice<Float> /*idle_slices*/, Accumulate<Float> probe,
+            Property<Float> idle_property) {
+            const Sources sources{i, x, bounds, p, property};
+            const Targets targets{y, reversed, w, f, sum, z, energy, unit, probe};
+            std::mt19937_64 random(seed + 177);
+            const Idle rest{idle_number, idle_count, idle_list, idle_whole, idle_property};
+            rest.mention(i, random);
+            Generator(seed, options, sources, &targets).kernel();
+            rest.mention(i, random);
+        });
+    const KernelDef def = !idle ? plain : left_out ? wide.without_unused() : wide;
     std::vector<std::string> shared;
-    if (seed % 2 == 1) shared.push_back("property");
+    for (const ir::Parameter& p : def.parameters())
+        if (seed % 2 == 1 && (p.name == "property" || p.name == "idle_property"))
+            shared.push_back(p.name);
     return {.kernel = def.trace(precision, shared),
             .items = items,
             .sizes = {{"x", elements},
@@ -454,7 +506,10 @@ Case random_case(std::uint64_t seed, ir::Precision precision, const RandomOption
                       {"z", items * slice_size},
                       {"unit", items * probe_size},
                       {"probe", items * probe_size}},
-            .whole = {{"bounds", {0, 2, 1, 3}}}};
+            .whole = {{"bounds", {0, 2, 1, 3}},
+                      {"idle_whole", {5, 6, 7}},
+                      {"idle_count", {3}},
+                      {"idle_counts", {1, 2, 3}}}};
 }
 
 Case random_energy(std::uint64_t seed, bool derivatives) {

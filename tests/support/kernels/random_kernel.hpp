@@ -9,7 +9,7 @@
 // inputs, their values stay near 1, and they use: scalars, vectors with traced components,
 // matrices, integers of several widths, if_, for_ and while_ nested, own elements (also at an
 // injective index), Accumulate, Sum, WriteSlice, Reduce, Param, Property, select, min, max, and
-// grad() inside the kernel. The adjoint and the tangent of such a kernel are cases as good as the
+// grad() inside the kernel. Many have parameters of every kind that they do not use. The adjoint and the tangent of such a kernel are cases as good as the
 // kernel itself: add_derivative_inputs() gives them inputs.
 #pragma once
 

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "engine/document/read.hpp"
-#include "engine/model/element_names.hpp"
 #include "engine/model/value_request.hpp"
 #include "kernels/particles/contact_bodies.hpp"
 #include "kernels/particles/implicit.hpp"
+#include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
 
 namespace hindcast {
@@ -398,23 +398,6 @@ model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
     return range;
 }
 
-namespace {
-
-// By its number, or its name where the body's points have names.
-std::int64_t point_of(const document::Node& node, const std::string& body,
-                      const Selection& selection, Model& model) {
-    const model::ElementNames* const names = model::element_names(model, body);
-    if (names == nullptr || !node.is_string())
-        return document::integer_of(node, 0, selection.body.count - 1);
-    try {
-        return names->at(body, node.string()).first;
-    } catch (const Error& error) {
-        throw document::fault(node, error.happened()).remedy(error.what_to_do());
-    }
-}
-
-}  // namespace
-
 Selection select_points(const Settings& settings, Model& model) {
     Selection selection;
     selection.body = settings.points(model, "of");
@@ -423,7 +406,7 @@ Selection select_points(const Settings& settings, Model& model) {
         std::set<std::int64_t> seen;
         for (std::size_t k = 0; k < list->size(); ++k) {
             const std::int64_t point =
-                point_of(list->item(k), settings.find("of")->string(), selection, model);
+                point_of(list->item(k), settings.find("of")->string(), selection.body, model);
             if (!seen.insert(point).second)
                 throw document::fault(list->item(k),
                                       "point " + std::to_string(point) + " is listed twice");

@@ -19,6 +19,7 @@
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
 
 namespace hindcast {
@@ -214,7 +215,9 @@ public:
         if (form.acts != Acts::push)
             model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
 
-        const Argument rest = rest_length(model, ends, form.length_offset),
+        model::Quantity& length = rest_length(model, ends, form.length_offset);
+        require_direction(model, ends, form, length);
+        const Argument rest = length.argument(),
                        stiffness = settings_->quantity(model, "stiffness", n).argument();
         const std::optional<Argument> damping =
             form.damped ? std::optional(settings_->quantity(model, "damping", n).argument())
@@ -306,9 +309,9 @@ private:
                                      std::move(springs));
     }
 
-    // "connect": [[body, index, body, index], ...], or
+    // "connect": [[body, point, body, point], ...], or
     // {"grid": body, "counts": [nx, ny], "patterns": [...]}, or {"chain": body}
-    std::vector<std::int64_t> read_ends(const Model& model) const {
+    std::vector<std::int64_t> read_ends(Model& model) const {
         const document::Node& connect = *settings_->find("connect");
         if (connect.is_object())
             return connect.find("chain") != nullptr ? chain_ends(model, connect)
@@ -318,10 +321,10 @@ private:
         for (std::size_t s = 0; s < connect.size(); ++s) {
             const document::Node& row = document::array_of(connect.item(s), 4, 4);
             for (const std::size_t k : {0U, 2U}) {
-                const model::Range body =
-                    model.points(document::string_of(row.item(k)), row.item(k));
+                const std::string& name = document::string_of(row.item(k));
+                const model::Range body = model.points(name, row.item(k));
                 ends.push_back(body.first +
-                               document::integer_of(row.item(k + 1), 0, body.count - 1));
+                               particles::point_of(row.item(k + 1), name, body, model));
             }
             if (ends.end()[-1] == ends.end()[-2])
                 throw document::fault(row, "a spring joins a point to itself")
@@ -381,13 +384,14 @@ private:
     }
 
     // "initial": the distance at the start, evaluated once in f64; {"initial": factor}: a multiple.
-    Argument rest_length(Model& model, const std::vector<std::int64_t>& ends, double offset) const {
+    model::Quantity& rest_length(Model& model, const std::vector<std::int64_t>& ends,
+                                 double offset) const {
         const std::int64_t n = static_cast<std::int64_t>(ends.size()) / 2;
         const document::Node& node = *settings_->find("rest_length");
         const document::Node* factor_node = node.is_object() ? node.find("initial") : nullptr;
         const bool initial =
             factor_node != nullptr || (node.is_string() && node.string() == "initial");
-        if (!initial) return settings_->quantity(model, "rest_length", n).argument();
+        if (!initial) return settings_->quantity(model, "rest_length", n);
         double factor = 1;
         if (factor_node != nullptr) {
             document::Reader reader(node, "a rest length");
@@ -406,7 +410,47 @@ private:
             }
             lengths.push_back(factor * (std::sqrt(sum) + offset));
         }
-        return settings_->quantity_of(model, "rest_length", n, std::move(lengths)).argument();
+        return settings_->quantity_of(model, "rest_length", n, std::move(lengths));
+    }
+
+    // A spring whose ends coincide has no direction to push in. Its force is still defined if it has
+    // no rest length (k d), if it only pulls (it is slack) or if a length_offset holds it at 0.
+    // Throws Error.
+    void require_direction(Model& model, const std::vector<std::int64_t>& ends, const Form& form,
+                           model::Quantity& rest) const {
+        if (form.length_offset != 0 || form.acts == Acts::pull) return;
+        const std::vector<double> x = particles::start_points(model);
+        const auto dimension = static_cast<std::size_t>(model.dimension());
+        const auto rounded = [&](std::int64_t point, std::size_t k) {
+            const double place = x[static_cast<std::size_t>(point) * dimension + k];
+            return model.real() == ir::Type::f32 ? static_cast<float>(place) : place;
+        };
+        std::vector<std::size_t> coincide;  // springs
+        for (std::size_t s = 0; 2 * s < ends.size(); ++s) {
+            bool apart = false;
+            for (std::size_t k = 0; k < dimension; ++k)
+                apart = apart || rounded(ends[2 * s], k) != rounded(ends[2 * s + 1], k);
+            if (!apart) coincide.push_back(s);
+        }
+        if (coincide.empty()) return;
+        std::vector<std::string> texts;
+        for (const std::size_t s : coincide)
+            texts.push_back("spring " + std::to_string(s) +
+                            " has no direction: " + particles::point_name(model, ends[2 * s]) +
+                            " and " + particles::point_name(model, ends[2 * s + 1]) +
+                            " start at the same place");
+        rest.check = [coincide, texts](std::span<const double> lengths) {
+            for (std::size_t k = 0; k < coincide.size(); ++k)
+                if (lengths[lengths.size() == 1 ? 0 : coincide[k]] != 0)
+                    throw Error(texts[k]).remedy(
+                        "move one of them, or let the spring have the rest length 0");
+        };
+        const document::Node& connect = *settings_->find("connect");
+        try {
+            rest.check(rest.values);
+        } catch (const Error& error) {
+            throw document::fault(connect, error.happened()).remedy(error.what_to_do());
+        }
     }
 
     std::shared_ptr<Settings> settings_;
@@ -424,15 +468,16 @@ void register_springs(Registry& registry) {
          "Springs between points. With d = x_b - x_a, L = |d| + length_offset, u = d/L: f_a = "
          "(k (L - r) + c (v_b - v_a).u) u = -f_b.",
          {any("connect")
-              .doc("[[body, index, body, index], ...], or {\"chain\": body} (each point to the "
-                   "next), or {\"grid\": body, \"counts\": [nx, ny], \"patterns\": "
+              .doc("[[body, point, body, point], ...], points by number or, of a robot, by the "
+                   "names of bodies and sites; or {\"chain\": body} (each point to the next), or "
+                   "{\"grid\": body, \"counts\": [nx, ny], \"patterns\": "
                    "[\"structural\", \"shear\", \"bend\"]} (point i*ny + j lies at (i, j))")
               .schema(R"({"oneOf":[{"title":"pairs of points","type":"array","minItems":1,)"
                       R"("items":{"type":"array","minItems":4,"maxItems":4,"prefixItems":[)"
                       R"({"title":"body","type":"string","means":"body"},)"
-                      R"({"title":"point","type":"integer","minimum":0},)"
+                      R"({"title":"point","type":["integer","string"],"minimum":0},)"
                       R"({"title":"body","type":"string","means":"body"},)"
-                      R"({"title":"point","type":"integer","minimum":0}]}},)"
+                      R"({"title":"point","type":["integer","string"],"minimum":0}]}},)"
                       R"({"title":"chain","type":"object","required":["chain"],)"
                       R"("additionalProperties":false,)"
                       R"("properties":{"chain":{"type":"string","means":"body"}}},)"

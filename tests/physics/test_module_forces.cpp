@@ -99,18 +99,20 @@ TEST_CASE("drag that says too little, or too much, is an error") {
 TEST_CASE("a spring without rest length pulls like k d, also where its ends coincide") {
     // x1 = (1 - k h^2) x0 for the free end of mass 1, hence d|x1 - t|^2/dx0 = -2 (1 - k h^2) t at
     // x0 = 0. A rest length makes the force there singular: its derivative is not finite, not zero.
+    // A scene that starts so is refused; positions that are set later come there.
     const double h = 0.125, k = 10, shrunk = 1 - k * h * h;
     for (const char* damping : {"", R"(, "damping": 0)"})
         for (const double rest : {0.0, 0.5}) {
             const auto sim = simulate(
                 R"("time": {"step": 0.125, "steps": 1}, "gravity": [0, 0, 0],
                 "bodies": [{"type": "particles", "name": "anchor", "positions": [[0,0,0]], "fixed": [0]},
-                           {"type": "particles", "name": "end", "positions": [[0,0,0]]}],
+                           {"type": "particles", "name": "end", "positions": [[1,0,0]]}],
                 "forces": [{"type": "springs", "name": "link", "stiffness": 10, "rest_length": )" +
                 std::to_string(rest) + R"(, "connect": [["anchor", 0, "end", 0]])" + damping +
                 R"(}],
                 "objective": [{"type": "center_of_mass", "of": "end", "target": [1, -2, 0.5]}],
                 "parameters": [{"path": "end.positions"}])");
+            sim->parameters().set_values(std::vector<double>{0, 0, 0});
             sim->run(true);
             const std::vector<double> gradient = sim->gradient();
             const double target[3] = {1, -2, 0.5};
@@ -175,4 +177,58 @@ TEST_CASE("a pull with more places than the scene has steps is an error, in a sh
                          Error);
     CHECK_THROWS_WITH_AS(make("2", -1), doctest::Contains("leave out the last 1 places"), Error);
     CHECK_THROWS_AS(make("2", 9), Error);
+}
+
+TEST_CASE("springs: ends that start at the same place need a rest length of 0, or no push") {
+    const auto scene = [](const std::string& keys, const std::string& integrator) {
+        return R"("time": {"step": "1/64", "steps": 1, "integrator": ")" + integrator +
+               R"("}, "gravity": [0, 0, 0],
+            "bodies": [{"type": "particles", "name": "a", "positions": [[0, 0, 0], [1, 0, 0]],
+                        "fixed": [0]},
+                       {"type": "particles", "name": "b", "positions": [[5, 0, 0], [1, 0, 0]]}],
+            "forces": [{"type": "springs", "name": "links", "stiffness": 10,
+                        "connect": [["a", 0, "a", 1], ["a", 1, "b", 1]])" +
+               keys + "}]";
+    };
+    const std::string words =
+        "at /forces/0/connect: spring 1 has no direction: point 1 of 'a' and point 1 of 'b' start "
+        "at the same place; move one of them, or let the spring have the rest length 0";
+    for (const char* const integrator : {"semi_implicit_euler", "implicit_euler"}) {
+        CAPTURE(integrator);
+        check_refused(scene(R"(, "rest_length": 1)", integrator), words);
+        check_refused(scene(R"(, "rest_length": [0, 1])", integrator), words);
+        check_refused(scene(R"(, "rest_length": 1, "acts": "push")", integrator), words);
+        check_refused(scene(R"(, "rest_length": 1, "damping": 1)", integrator), words);
+    }
+    // Without a rest length the force k d is 0 there; a slack rope exerts none; an offset keeps the
+    // direction's scale finite.
+    for (const char* const keys :
+         {R"(, "rest_length": [1, 0])", "", R"(, "rest_length": {"initial": 2})",
+          R"(, "rest_length": 1, "acts": "pull")",
+          R"(, "rest_length": 1, "length_offset": 1e-3)"}) {
+        CAPTURE(keys);
+        const auto s = simulate(scene(keys, "semi_implicit_euler"));
+        s->run(false);
+        CHECK(velocity(*s, 3, 0) == 0);
+    }
+    // In f32 places closer than its rounding are the same.
+    const std::string near = R"("dimension": 2, "time": {"step": 1, "steps": 1},
+        "bodies": [{"type": "particles", "name": "a", "positions": [[1, 0], [1.00000001, 0]]}],
+        "forces": [{"type": "springs", "connect": {"chain": "a"}, "stiffness": 1,
+                    "rest_length": 1}])";
+    CHECK(message([&] { simulate(near, ir::Precision::f64); }) == "no error");
+    CHECK(message([&] { simulate(near, ir::Precision::f32); }).find("start at the same place") !=
+          std::string::npos);
+}
+
+TEST_CASE("springs: a rest length that is set later is looked at as well") {
+    const auto s = simulate(R"("dimension": 2, "time": {"step": 1, "steps": 1},
+        "bodies": [{"type": "particles", "name": "a", "positions": [[1, 0], [1, 0]]}],
+        "forces": [{"type": "springs", "name": "link", "connect": {"chain": "a"}, "stiffness": 1,
+                    "rest_length": 0}])");
+    const model::Quantity& rest = *s->model().find_quantity("link.rest_length");
+    CHECK(message([&] { rest.check(std::vector<double>{0.0}); }) == "no error");
+    CHECK(message([&] { rest.check(std::vector<double>{0.5}); }) ==
+          "spring 0 has no direction: point 0 of 'a' and point 1 of 'a' start at the same place; "
+          "move one of them, or let the spring have the rest length 0");
 }

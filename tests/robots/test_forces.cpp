@@ -149,3 +149,63 @@ TEST_CASE("articulated bodies: what is wrong with forces is refused") {
                   all_modules(), options);
           }).find("there is no dry friction") != std::string::npos);
 }
+
+TEST_CASE("springs join points of robots by the names of bodies and sites") {
+    HINDCAST_NEEDS_MUJOCO();
+    const std::string text = R"(<mujoco><worldbody><body name="b" pos="0 0 1">
+        <joint name="hinge" axis="0 1 0"/>
+        <inertial pos="0 0 -0.5" mass="1" diaginertia="0.1 0.1 0.1"/><site name="tip" pos="0 0 -1"/>
+        </body></worldbody></mujoco>)";
+    const auto keys = [](const std::string& body, const std::string& site) {
+        return R"(, "forces": [{"type": "springs", "stiffness": 20, "rest_length": 0.25,
+            "connect": [["robot", )" +
+               site + R"(, "robot", )" + body + "]]}]";
+    };
+    const auto ends = [&](const std::string& more) {
+        Ours ours(text, 0.01, 20, more, R"(, "qpos": [0.3], "qvel": [0.5])");
+        ours.run();
+        return ours.array("qpos");
+    };
+    // The body is point 0, the site point 1: named or numbered, the motion is the same. Both ends
+    // belong to one body, so the spring does nothing to it.
+    CHECK(ends(keys(R"("b")", R"("tip")")) == ends(keys("0", "1")));
+    const auto said = [&](const std::string& more) {
+        return message([&] { Ours(text, 0.01, 1, more); });
+    };
+    CHECK(said(keys(R"("c")", R"("tip")")).find("'robot' has no element called 'c'") !=
+          std::string::npos);
+    CHECK(said(keys("2", "1")) != "no error");
+}
+
+TEST_CASE("springs from cloth to a body of a robot, by its name") {
+    HINDCAST_NEEDS_MUJOCO();
+    const test::TemporaryFolder folder;
+    std::ofstream(folder / "r.xml") << R"(<mujoco><option gravity="0 0 0"/><worldbody>
+        <body name="other" pos="3 0 0"><freejoint/><geom type="sphere" size="0.1" mass="1"/></body>
+        <body name="b" pos="0 0 -1"><freejoint/><geom type="sphere" size="0.1" mass="0.5"/></body>
+        </worldbody></mujoco>)";
+    const auto after = [&](const std::string& point) {
+        SimulationOptions options;
+        options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        options.precision = ir::Precision::f64;
+        Simulation s(Scene::of(document::Document::parse(
+                                   R"({"format": 1, "time": {"step": 0.01, "steps": 1},
+            "gravity": [0, 0, 0], "bodies": [
+              {"type": "articulated", "name": "r", "model": "r.xml"},
+              {"type": "cloth", "name": "c", "area_density": 1, "warp_stiffness": 10,
+               "mesh": {"grid": {"origin": [0,0,0], "warp": [1,0,0], "weft": [0,1,0],
+                        "cells": [1, 1]}}, "fixed": true}],
+            "forces": [{"type": "springs", "stiffness": 8, "rest_length": 0.5,
+                        "connect": [["c", 0, "r", )" +
+                                       point + "]]}]}",
+                                   "scene"),
+                               folder / "scene.json"),
+                     all_modules(), options);
+        s.run();
+        return s.model().array("r.qvel").to_doubles();
+    };
+    // Stretched by 1/2 m: 4 N upwards on 1/2 kg for 1/100 s.
+    const std::vector<double> named = after(R"("b")");
+    CHECK(named == after("1"));
+    CHECK(named[8] == doctest::Approx(0.08).epsilon(1e-12));
+}

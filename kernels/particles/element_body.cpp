@@ -1,8 +1,10 @@
 #include "kernels/particles/element_body.hpp"
 
+#include "engine/document/read.hpp"
 #include "engine/document/values.hpp"
 #include "engine/model/dimension.hpp"
 #include "engine/model/value_request.hpp"
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::particles {
@@ -32,6 +34,25 @@ KernelDef invert_mass() {
                       const Int j = injective(i + first.value());
                       w[j] = select(fixed[i] == 0, 1.0 / m[j], Float(0));
                   });
+}
+
+// A point that no element has a mass for could not be moved, unless it is fixed. Throws Error.
+void require_elements(Model& model, const Settings& settings, model::Range range,
+                      const ElementMesh& mesh) {
+    std::vector<char> held = model.shared<FixedPoints>().flags;
+    const auto* const corners = static_cast<const std::int32_t*>(mesh.corners.data());
+    for (std::int64_t c = 0; c < mesh.elements * mesh.corner_count; ++c)
+        held[static_cast<std::size_t>(corners[c])] = 1;
+    for (std::int64_t p = 0; p < range.count; ++p) {
+        if (held[static_cast<std::size_t>(range.first + p)] != 0) continue;
+        const document::Node& written = *settings.find("mesh");
+        const document::Node* const points = written.find("points");
+        const std::string element = mesh.corner_count == 4 ? "tetrahedron" : "triangle";
+        throw document::fault(
+            points != nullptr ? points->item(static_cast<std::size_t>(p)) : written,
+            "point " + std::to_string(p) + " belongs to no " + element + ", so it has no mass")
+            .remedy("remove it, make it a corner of a " + element + ", or let it be fixed");
+    }
 }
 
 }  // namespace
@@ -88,13 +109,12 @@ void start_elements(Model& model, const Settings& settings, const PlacedPoints& 
          {"density", settings.quantity(model, density, mesh.elements, mesh.centroids).argument()},
          {"m", a.mass}},
         "lumped mass of " + name));
-    prologue.add(
-        model.launch(invert_mass(), range.count,
-                     {{"m", a.mass},
-                      {"fixed", fixed_points(*settings.find("fixed"), model, range, mesh.points)},
-                      {"first", range.first},
-                      {"w", a.inverse_mass}},
-                     "inverse mass of " + name));
+    const Argument fixed = fixed_points(*settings.find("fixed"), model, range, mesh.points);
+    require_elements(model, settings, range, mesh);
+    prologue.add(model.launch(
+        invert_mass(), range.count,
+        {{"m", a.mass}, {"fixed", fixed}, {"first", range.first}, {"w", a.inverse_mass}},
+        "inverse mass of " + name));
 }
 
 std::vector<model::Field> element_body_fields() {

@@ -209,6 +209,8 @@ TEST_CASE("cloth: what cannot be simulated is refused") {
     check_refused(cloth(triangles("[[0,1,2],[1,2,3]]") + k), "runs the same way in two triangles");
     check_refused(cloth(triangles("[[0,1,2],[2,1,3],[2,1,4]]") + k), "runs the same way");
     check_refused(cloth(triangles("[[0,1,7]]") + k), "4");
+    check_refused(cloth(triangles("[[0,1,2],[1,3,2]]") + k),
+                  "at /bodies/0/mesh/points/4: point 4 belongs to no triangle, so it has no mass");
     check_refused(cloth(grid("[0, 0, 0]", "[0, 1, 0]", 1, 1, "diagonal") + k), "no area");
     check_refused(
         cloth(R"("mesh": {"points": [[0,0,0],[0,1,0],[0,0,1]], "triangles": [[0,1,2]]})" + k),

@@ -235,6 +235,21 @@ TEST_CASE("solids: what cannot be simulated is refused") {
         R"("dimension": 2, )" +
             solid(R"("mesh": {"points": [[0,0],[1,0],[2,0]], "triangles": [[0,1,2]]})" + lame),
         "triangle 0 has no area");
+    // A point that no element has a mass for; one that is fixed needs none.
+    const std::string stray = R"("mesh": {"points": [[0,0,0],[1,0,0],[0,1,0],[0,0,1],[2,2,2]],
+                                          "tetrahedra": [[0,1,2,3]]})" +
+                              lame;
+    check_refused(solid(stray),
+                  "at /bodies/0/mesh/points/4: point 4 belongs to no tetrahedron, so it has no "
+                  "mass; remove it, make it a corner of a tetrahedron, or let it be fixed");
+    check_refused(
+        R"("dimension": 2, )" +
+            solid(R"("mesh": {"points": [[0,0],[5,5],[1,0],[0,1]], "triangles": [[0,2,3]]})" +
+                  lame),
+        "at /bodies/0/mesh/points/1: point 1 belongs to no triangle");
+    const auto anchored = simulate(solid(stray + R"(, "fixed": [4])"));
+    anchored->run(false);
+    CHECK(position(*anchored, 4, 0) == 2);
     check_refused(solid(box + lame + R"(, "thickness": 0.1)"), "a solid in space has no thickness");
     check_refused(solid(box + lame + R"(, "mooney_ratio": 0.5)"),
                   "neo_hookean has no mooney_ratio");

@@ -1,13 +1,55 @@
 // All particles of a body, or of the scene, as balls that meet each other (pairs.cpp).
+#include <algorithm>
+#include <cmath>
+
 #include "engine/document/read.hpp"
 #include "kernels/colliders/colliders.hpp"
 #include "kernels/colliders/impacts.hpp"
+#include "kernels/particles/implicit.hpp"
+#include "kernels/particles/point_names.hpp"
 
 namespace hindcast {
 
 namespace {
 
 using model::Settings;
+
+// Balls that overlap before the first step, the first pair of them and its numbers.
+struct Overlaps {
+    std::int64_t count = 0, first = -1, second = -1;
+    double distance = 0, reach = 0;  // of the first pair: between centers, and the sum of radii
+    std::int64_t same_center[2] = {-1, -1};  // the first pair without a line of centers
+};
+
+// Of two points that are fixed nothing can move; points without a radius meet nobody.
+Overlaps overlaps_at_start(model::Model& model, model::Range range) {
+    const std::vector<double> x = particles::start_points(model);
+    const auto dimension = static_cast<std::size_t>(model.dimension());
+    std::vector<double> radii(static_cast<std::size_t>(model.point_count()), 0.0);
+    for (const auto& [body, points] : model.bodies_with_points())
+        if (const model::Quantity* const radius = model.find_quantity(body + ".radius"))
+            std::fill_n(radii.begin() + points.first, points.count, radius->values.front());
+    std::vector<char> fixed = model.shared<particles::FixedPoints>().flags;
+    fixed.resize(radii.size(), 0);
+    Overlaps found;
+    for (std::int64_t i = range.first; i < range.first + range.count; ++i)
+        for (std::int64_t j = i + 1; j < range.first + range.count; ++j) {
+            const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
+            const double reach = radii[a] + radii[b];
+            double square = 0;
+            for (std::size_t k = 0; k < dimension; ++k) {
+                const double d = x[a * dimension + k] - x[b * dimension + k];
+                square += d * d;
+            }
+            if (square >= reach * reach || (fixed[a] != 0 && fixed[b] != 0)) continue;
+            if (found.count++ == 0)
+                found.first = i, found.second = j, found.distance = std::sqrt(square),
+                found.reach = reach;
+            if (square == 0 && found.same_center[0] < 0)
+                found.same_center[0] = i, found.same_center[1] = j;
+        }
+    return found;
+}
 
 class ParticleContact final : public model::Instance {
 public:
@@ -31,6 +73,13 @@ public:
                         "most " +
                         std::to_string(most))
                 .remedy("name a body with \"of\", or make fewer points");
+        const Overlaps overlaps = overlaps_at_start(model, range);
+        if (overlaps.same_center[0] >= 0)
+            throw fault(particles::point_name(model, overlaps.same_center[0]) + " and " +
+                        particles::point_name(model, overlaps.same_center[1]) +
+                        " have the same center at the start: there is no line along which these "
+                        "balls could be parted")
+                .remedy("move one of them by at least the sum of their radii");
         const auto given = [&](const char* key) {
             return settings_->written(key) ? &settings_->quantity(model, key) : nullptr;
         };

@@ -470,6 +470,16 @@ TEST_CASE("impact: what particle_contact refuses") {
     const std::string contact = R"({"type": "particle_contact"})";
     const std::string two = R"("positions": [[0, 0], [1, 0]], "radius": 0.1)";
     CHECK_NOTHROW(with(two, contact));
+    // Balls that overlap part when they move apart; there is no line between equal centers.
+    CHECK_NOTHROW(with(R"("positions": [[0, 0], [0.15, 0]], "radius": 0.1)", contact));
+    CHECK_NOTHROW(with(R"("positions": [[0, 0], [0, 0]], "radius": 0)", contact));
+    CHECK_NOTHROW(with(R"("positions": [[0, 0], [0, 0]], "radius": 0.1, "fixed": true)", contact));
+    CHECK_THROWS_WITH_AS(
+        with(R"("positions": [[2, 1], [0, 0], [2, 1]], "radius": 0.1, "fixed": [0])", contact),
+        doctest::Contains("at /colliders/0: point 0 of 'p' and point 2 of 'p' have the same "
+                          "center at the start: there is no line along which these balls could be "
+                          "parted; move one of them by at least the sum of their radii"),
+        Error);
     CHECK_THROWS_WITH_AS(with(R"("positions": [[0, 0]])", contact),
                          doctest::Contains("no particles have a radius"), Error);
     CHECK_THROWS_WITH_AS(with(two, contact + "," + contact),

@@ -8,6 +8,7 @@
 #include "engine/base/hash.hpp"
 #include "engine/document/read.hpp"
 #include "engine/model/model.hpp"
+#include "engine/model/step_faults.hpp"
 #include "engine/sim/results/results_folder.hpp"
 #include "engine/sim/run_monitor.hpp"
 #include "engine/sim/variation.hpp"
@@ -165,16 +166,19 @@ void Simulation::find_what_varies() {
 
 namespace {
 
-// A launch has failed: the same error with the step that it was in, for which the run is made once
-// more, step by step.
+// A launch has failed: the error with the step that it was in, for which the run is made once more,
+// step by step; and in a module's words, if one knows why.
 Error with_step(Simulation& simulation, const Error& error) {
     std::int64_t done = -1;
-    try {
+    const auto run = [&](std::int64_t last) {
         simulation.rollout().forward(false, [&](std::int64_t step) {
             simulation.options().device->synchronize();  // which may be behind
             done = step;
-            return true;
+            return step != last;
         });
+    };
+    try {
+        run(-1);
     } catch (Error& again) {
         const std::int64_t substeps = simulation.scene().substeps();
         std::string where = "in step " + std::to_string(done / substeps + 1) + " of " +
@@ -182,6 +186,10 @@ Error with_step(Simulation& simulation, const Error& error) {
         if (substeps > 1)
             where += ", substep " + std::to_string(done % substeps + 1) + " of " +
                      std::to_string(substeps);
+        const auto& reasons = simulation.model().shared<model::StepFaults>().reasons;
+        if (!reasons.empty()) run(done);
+        for (const auto& reason : reasons)
+            if (std::optional<Error> found = reason(simulation.model())) return found->note(where);
         return again.note(where);
     }
     return error;

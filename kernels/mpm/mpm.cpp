@@ -8,14 +8,17 @@
 #include "kernels/mpm/mpm.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/document/read.hpp"
+#include "engine/model/step_faults.hpp"
 #include "kernels/mpm/transfer.hpp"
 #include "kernels/particles/contact_bodies.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/particles/point_names.hpp"
 
 namespace hindcast {
 
@@ -288,7 +291,7 @@ public:
         grid.wall_nodes = settings_->integer("wall_nodes");
         model::Quantity& origin = settings_->quantity(model, "origin");
         origin.may_optimize = false;
-        const std::vector<double>& corner = origin.values_at_load();
+        const std::vector<double> corner = origin.values_at_load();
         grid.shifted = corner[0] != 0 || corner[1] != 0;
         const double spacing = settings_->number("spacing"), h = model.step();
         const std::int64_t count = grid.nodes[0] * grid.nodes[1], n = model.point_count();
@@ -318,6 +321,11 @@ public:
                                             {"mass_floor", settings_->number("mass_floor")},
                                             {"u", u}},
                                            settings_->name() + ": grid");
+        model.shared<model::StepFaults>().reasons.push_back(
+            [this, grid, corner, spacing](Model& m) {
+                return m.real() == ir::Type::f32 ? point_outside<float>(m, grid, corner, spacing)
+                                                 : point_outside<double>(m, grid, corner, spacing);
+            });
         for (const Launch& launch : {to_grid, update}) model.add(Phase::velocity_update, launch);
         model.add(Phase::velocity_update, model.launch(grid_to_particle(grid), n,
                                                        {{"u", u},
@@ -346,6 +354,48 @@ private:
                        "spacing larger",
              .pointer = settings_->node().pointer(),
              .numbers = {{"step", h}, {"limit", limit}}});
+    }
+
+    // The error of the first point whose 3 x 3 nodes are not all in the grid, if there is one; as
+    // stencil() in transfer.cpp finds them, in the precision of the run.
+    template <class Real>
+    std::optional<Error> point_outside(Model& model, const Grid& grid,
+                                       const std::vector<double>& origin, double spacing) const {
+        const Array x = model.array("position");
+        const auto outside = [&](std::int64_t point) {
+            for (int a = 0; a < 2; ++a) {
+                const auto place = static_cast<Real>(x.value(point, a)),
+                           start = static_cast<Real>(origin[static_cast<std::size_t>(a)]);
+                const Real first =
+                    std::floor(std::fma(grid.shifted ? place - start : place,
+                                        static_cast<Real>(1 / spacing), static_cast<Real>(-0.5)));
+                if (first < 0 || first > static_cast<Real>(grid.nodes[a] - 3)) return true;
+            }
+            return false;
+        };
+        std::int64_t first = -1, others = -1;
+        for (std::int64_t p = 0; p < model.point_count(); ++p)
+            if (outside(p) && ++others == 0) first = p;
+        if (first < 0) return std::nullopt;
+        const auto corner = [&](const auto& nodes) {
+            return std::vector{origin[0] + spacing * nodes(0), origin[1] + spacing * nodes(1)};
+        };
+        const bool walls = grid.walls != Walls::none && grid.wall_nodes > 0;
+        return settings_
+            ->error("nodes",
+                    fmt::format("{}{} left the grid: it is at ({:.6g}, {:.6g}) m, and the grid "
+                                "holds points from ({:.6g}) to ({:.6g}) m",
+                                particles::point_name(model, first),
+                                others > 0 ? fmt::format(" has, with {} more,", others) : " has",
+                                x.value(first, 0), x.value(first, 1),
+                                fmt::join(corner([](int) { return 0.5; }), ", "),
+                                fmt::join(corner([&](int a) {
+                                              return static_cast<double>(grid.nodes[a]) - 1.5;
+                                          }),
+                                          ", ")))
+            .remedy(walls ? "give the grid more nodes or more wall_nodes, or make the step shorter"
+                          : "give the grid more nodes, or let \"walls\" be \"slip\" or "
+                            "\"stick\"");
     }
 
     // The rectangle of the nodes at which no wall acts.

@@ -1,9 +1,11 @@
 // v <- exp(-rate h) v once per (sub)step h, the exact solution of dv/dt = -rate v over it.
 //     "before": v <- exp(-rate h) v + h (g + f/m)      in phase velocity_decay
 //     "after":  v <- exp(-rate h) (v + h (g + f/m))    first in phase velocity_constraints
-// so collisions see the decayed velocity in both orders. Fixed points keep their velocity.
+// so collisions see the decayed velocity in both orders. Fixed points keep their velocity. With an
+// implicit integrator velocities decay before the step.
 #include "kernels/damping/damping.hpp"
 
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -16,15 +18,19 @@ using model::Phase;
 using model::Settings;
 
 template <int D>
-KernelDef decay(std::int64_t first) {
+KernelDef decay(std::int64_t first, bool second_order) {
     using V = Vec<Float, D>;
     return kernel(
-        "velocity_decay", {"rate", "h", "w", "v"},
-        [first](Int i, Property<Float> rate, Param<Float> h, Read<Float> w, ReadWrite<V> v) {
+        "velocity_decay", {"rate", "h", "w", "v", "x_before", "v_before"},
+        [first, second_order](Int i, Property<Float> rate, Param<Float> h, Read<Float> w,
+                              ReadWrite<V> v, ReadWrite<V> x_before, ReadWrite<V> v_before) {
             const Int j = particles::point_at(i, first);
             const V old = v[j];
             const Float factor = exp(-(rate[i] * h.value())).name("decay factor");
-            v[j] = select(w[j] > 0.0, old * factor, old);
+            const V decayed = select(w[j] > 0.0, old * factor, old);
+            v[j] = decayed;
+            if (second_order)
+                particles::change_earlier_step<D>(j, decayed - old, h.value(), x_before, v_before);
         });
 }
 
@@ -37,7 +43,8 @@ void publish_kernels(Registry& registry) {
                        {"w", "1 / mass of the points; 0: fixed"},
                        {"v", "velocities, m/s"}},
                       [](const Settings& options) {
-                          return model::for_dimension(options, [](auto D) { return decay<D>(0); });
+                          return model::for_dimension(options,
+                                                      [](auto D) { return decay<D>(0, false); });
                       }});
 }
 
@@ -49,17 +56,26 @@ public:
         const model::Range range = particles::body_or_all_with_velocities(
             *settings_, model, "damp its joints by \"dof_damping\", or take \"drag\", a force");
         const particles::Arrays a = particles::arrays(model);
+        if (model.is_implicit() && settings_->choice("order") == "after")
+            throw settings_
+                ->error("order", "with an implicit integrator forces are not added to velocities")
+                .remedy("leave \"order\" out: velocities decay before the step");
         const Phase phase = settings_->choice("order") == "before" ? Phase::velocity_decay
                                                                    : Phase::velocity_constraints;
-        const KernelDef kernel =
-            model::for_dimension(model, [&](auto D) { return decay<D>(range.first); });
-        model.add(phase, model.launch(
-                             kernel, range.count,
-                             {{"rate", settings_->quantity(model, "rate", range.count).argument()},
-                              {"h", model.step()},
-                              {"w", a.inverse_mass},
-                              {"v", a.velocity}},
-                             settings_->name() + ": velocity decay"));
+        const bool second_order = model.options().integrator == model::Integrator::bdf2;
+        std::vector<NamedArgument> arguments{
+            {"rate", settings_->quantity(model, "rate", range.count).argument()},
+            {"h", model.step()},
+            {"w", a.inverse_mass},
+            {"v", a.velocity}};
+        if (second_order) {
+            const auto [x_before, v_before] = particles::earlier_step(model);
+            arguments.insert(arguments.end(), {{"x_before", x_before}, {"v_before", v_before}});
+        }
+        const KernelDef kernel = model::for_dimension(
+            model, [&](auto D) { return decay<D>(range.first, second_order); });
+        model.add(phase, model.launch(kernel, range.count, arguments,
+                                      settings_->name() + ": velocity decay"));
     }
 
 private:

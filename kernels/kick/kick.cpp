@@ -1,8 +1,9 @@
 // v <- v + change, at the beginning of every (sub)step. With x <- x + h v after it, a constant kick
 // moves a free point by h n (n + 1) / 2 times the change in n steps: sensitivities that accumulate
-// over the whole run. Fixed points keep their velocity.
+// over the whole run, with every integrator. Fixed points keep their velocity.
 #include "kernels/kick/kick.hpp"
 
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -15,14 +16,20 @@ using model::Phase;
 using model::Settings;
 
 template <int D>
-KernelDef kick(std::int64_t first) {
+KernelDef kick(std::int64_t first, bool second_order) {
     using V = Vec<Float, D>;
-    return kernel("kick", {"change", "w", "v"},
-                  [first](Int i, Property<V> change, Read<Float> w, ReadWrite<V> v) {
-                      const Int j = particles::point_at(i, first);
-                      const V old = v[j];
-                      v[j] = select(w[j] > 0.0, old + change[i], old);
-                  });
+    return kernel(
+        "kick", {"change", "w", "h", "v", "x_before", "v_before"},
+        [first, second_order](Int i, Property<V> change, Read<Float> w, Param<Float> h,
+                              ReadWrite<V> v, ReadWrite<V> x_before, ReadWrite<V> v_before) {
+            const Int j = particles::point_at(i, first);
+            const V old = v[j];
+            const Bool free = w[j] > 0.0;
+            v[j] = select(free, old + change[i], old);
+            if (!second_order) return;
+            particles::change_earlier_step<D>(j, select(free, V(change[i]), V::filled(Float(0))),
+                                              h.value(), x_before, v_before);
+        });
 }
 
 void publish_kernels(Registry& registry) {
@@ -32,7 +39,7 @@ void publish_kernels(Registry& registry) {
          {model::dimension_option()},
          {{"change", "m/s"}, {"w", "1 / mass of the points; 0: fixed"}, {"v", "velocities, m/s"}},
          [](const Settings& options) {
-             return model::for_dimension(options, [](auto D) { return kick<D>(0); });
+             return model::for_dimension(options, [](auto D) { return kick<D>(0, false); });
          }});
 }
 
@@ -44,15 +51,20 @@ public:
         const model::Range range = particles::body_or_all_with_velocities(
             *settings_, model, "let an actuator move it, or give it another \"qvel\"");
         const particles::Arrays a = particles::arrays(model);
+        const bool second_order = model.options().integrator == model::Integrator::bdf2;
+        std::vector<NamedArgument> arguments{
+            {"change", settings_->quantity(model, "change", range.count).argument()},
+            {"w", a.inverse_mass},
+            {"v", a.velocity}};
+        if (second_order) {
+            const auto [x_before, v_before] = particles::earlier_step(model);
+            arguments.insert(arguments.end(),
+                             {{"h", model.step()}, {"x_before", x_before}, {"v_before", v_before}});
+        }
         const KernelDef kernel =
-            model::for_dimension(model, [&](auto D) { return kick<D>(range.first); });
-        model.add(
-            Phase::controllers,
-            model.launch(kernel, range.count,
-                         {{"change", settings_->quantity(model, "change", range.count).argument()},
-                          {"w", a.inverse_mass},
-                          {"v", a.velocity}},
-                         settings_->name() + ": kick"));
+            model::for_dimension(model, [&](auto D) { return kick<D>(range.first, second_order); });
+        model.add(Phase::controllers,
+                  model.launch(kernel, range.count, arguments, settings_->name() + ": kick"));
     }
 
 private:

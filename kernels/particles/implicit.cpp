@@ -114,6 +114,17 @@ Array start_of_step(Model& model) {
     return model.array("start_of_step");
 }
 
+EarlierStep earlier_step(Model& model) {
+    const auto array = [&](const char* name, const char* unit, const char* meaning) {
+        if (!model.has_array(name))
+            model.add_array(name, model.point_count(), model.dimension(),
+                            {.unit = unit, .meaning = meaning, .state = true, .internal = true});
+        return model.array(name);
+    };
+    return {array("position_before", "m", "position of each point a step earlier"),
+            array("velocity_before", "m/s", "velocity of each point a step earlier")};
+}
+
 void integrate_implicitly(Model& model) {
     const Integrator integrator = model.options().integrator;
     const bool second = integrator == Integrator::bdf2;
@@ -157,16 +168,7 @@ void integrate_implicitly(Model& model) {
             {"h", model.step()},
             {"v", a.velocity}};
     if (second) {
-        const Array x_before = model.add_array("position_before", n, model.dimension(),
-                                               {.unit = "m",
-                                                .meaning = "position of each point a step earlier",
-                                                .state = true,
-                                                .internal = true}),
-                    v_before = model.add_array("velocity_before", n, model.dimension(),
-                                               {.unit = "m/s",
-                                                .meaning = "velocity of each point a step earlier",
-                                                .state = true,
-                                                .internal = true});
+        const auto [x_before, v_before] = earlier_step(model);
         for (auto* list : {&begin, &end})
             list->insert(
                 list->end(),

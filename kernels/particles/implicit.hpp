@@ -8,7 +8,8 @@
 //     quasi_static     without inertia; v_{n+1} = (x_{n+1} - x_n) / h
 //
 // (Hairer and Wanner 1996, III.1; the first step of bdf2 is one of implicit Euler). The search starts
-// at x_n. Fixed points move on with their velocity before the others are looked for.
+// at x_n. Fixed points move on with their velocity before the others are looked for. Kicks and
+// velocities that decay change v_n, and with bdf2 the step earlier (change_earlier_step).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,24 @@ namespace hindcast::particles {
 
 // Where all points were at the start of the step, an array like "position"; for energies.
 Array start_of_step(model::Model& model);
+
+// Of bdf2: where all points were a step earlier, and their velocities there.
+struct EarlierStep {
+    Array position, velocity;
+};
+EarlierStep earlier_step(model::Model& model);
+
+// For kernels that change the velocity of point j by `change` before a step of bdf2: the step
+// earlier takes part in it, and moves along as if the point had come with the new velocity. With
+// the old one 3/2 of the change would stay.
+template <int D>
+void change_earlier_step(const lang::Int& j, const lang::Vec<lang::Float, D>& change,
+                         const lang::Float& h,
+                         const lang::ReadWrite<lang::Vec<lang::Float, D>>& position,
+                         const lang::ReadWrite<lang::Vec<lang::Float, D>>& velocity) {
+    position[j] -= change * h;
+    velocity[j] += change;
+}
 
 // Which points of the scene are fixed; filled by fixed_points().
 struct FixedPoints {

@@ -380,6 +380,11 @@ bool follows_from_coordinates(Model& model, const std::string& body) {
 
 model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
                                          const std::string& remedy) {
+    if (model.options().integrator == model::Integrator::quasi_static)
+        throw settings
+            .error("type", "'" + settings.name() +
+                               "' changes velocities, which move nothing in a quasi-static scene")
+            .remedy("remove it, or choose the integrator implicit_euler or bdf2");
     const std::set<std::string>& led = model.shared<BodiesByCoordinates>().names;
     const auto fault = [&](const char* key, const std::string& body) {
         return settings

@@ -226,3 +226,91 @@ TEST_CASE("implicit scenes: a minimum that is not found says where, and in which
         CHECK(e.item() == 1);
     }
 }
+
+namespace {
+
+// A free point and a fixed one, without forces or under gravity.
+std::string free_point(const std::string& integrator, const std::string& gravity,
+                       const std::string& more) {
+    return R"({"format": 1, "dimension": 2, "gravity": )" + gravity +
+           R"(, "time": {"step": "1/64", "steps": 40, "substeps": 2, "integrator": ")" +
+           integrator + R"("},
+              "bodies": [{"type": "particles", "name": "p", "positions": [[0.5, -1], [3, 3]],
+                          "velocity": [[0.75, -0.5], [0, 0]], "mass": 2, "fixed": [1]}], )" +
+           more + R"("objective": [{"type": "point_target", "of": "p", "points": [0],
+                                    "target": [0, 0]}]})";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "implicit steps: a constant kick moves a free point by h n (n + 1) / 2 times the change") {
+    const double h = 1.0 / 128;
+    constexpr int n = 80;
+    const std::string kick =
+        R"("controllers": [{"type": "kick", "name": "engine", "change": [0.02, 0.05]}],
+           "parameters": [{"path": "engine.change"}], )";
+    for (const char* const integrator : {"semi_implicit_euler", "implicit_euler", "bdf2"})
+        for (const char* const gravity : {"[0, 0]", "[1, -9.81]"}) {
+            CAPTURE(integrator);
+            CAPTURE(gravity);
+            const auto still = simulated(free_point(integrator, gravity, ""));
+            still->run(false);
+            const auto kicked = simulated(free_point(integrator, gravity, kick));
+            kicked->run(true);
+            const double change[2] = {0.02, 0.05}, way = h * n * (n + 1) / 2;
+            const std::vector<double> gradient = kicked->gradient();
+            for (int c = 0; c < 2; ++c) {
+                const double x = position(*kicked, 0, c);
+                CHECK(x ==
+                      doctest::Approx(position(*still, 0, c) + way * change[c]).epsilon(1e-12));
+                CHECK(velocity(*kicked, 0, c) ==
+                      doctest::Approx(velocity(*still, 0, c) + n * change[c]).epsilon(1e-12));
+                CHECK(position(*kicked, 1, c) == 3);
+                // Of |x|^2.
+                CHECK(gradient[static_cast<std::size_t>(c)] ==
+                      doctest::Approx(2 * x * way).epsilon(1e-12));
+            }
+            CHECK(kicked->directional_derivative(std::vector<double>{1, 0}) ==
+                  doctest::Approx(gradient[0]).epsilon(1e-12));
+        }
+}
+
+TEST_CASE("implicit steps: velocities decay by exp(-rate h) in each") {
+    const double h = 1.0 / 128, a = std::exp(-1.5 * h);
+    constexpr int n = 80;
+    for (const char* const integrator : {"semi_implicit_euler", "implicit_euler", "bdf2"}) {
+        CAPTURE(integrator);
+        const auto s = simulated(
+            free_point(integrator, "[0, 0]",
+                       R"("forces": [{"type": "damping", "name": "air", "rate": 1.5}], )"));
+        s->run(false);
+        const double left = std::pow(a, n), sum = a * (1 - left) / (1 - a);
+        CHECK(velocity(*s, 0, 0) == doctest::Approx(0.75 * left).epsilon(1e-12));
+        CHECK(velocity(*s, 0, 1) == doctest::Approx(-0.5 * left).epsilon(1e-12));
+        CHECK(position(*s, 0, 0) == doctest::Approx(0.5 + 0.75 * h * sum).epsilon(1e-12));
+        CHECK(position(*s, 0, 1) == doctest::Approx(-1 - 0.5 * h * sum).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("implicit steps: what changes velocities in vain is refused") {
+    const std::string spring = R"({"type": "springs", "connect": {"chain": "p"}, "stiffness": 1})";
+    const auto said = [&](const std::string& integrator, const std::string& forces,
+                          const std::string& controllers) {
+        return message([&] {
+            simulated(free_point(
+                integrator, "[0, 0]",
+                R"("forces": [)" + forces + R"(], "controllers": [)" + controllers + "], "));
+        });
+    };
+    CHECK(said("quasi_static", spring, R"({"type": "kick", "name": "k", "change": [1, 0]})")
+              .find("at /controllers/0/type: 'k' changes velocities, which move nothing in a "
+                    "quasi-static scene; remove it, or choose the integrator implicit_euler or "
+                    "bdf2") != std::string::npos);
+    CHECK(said("quasi_static", spring + R"(, {"type": "damping", "name": "d", "rate": 1})", "")
+              .find("'d' changes velocities") != std::string::npos);
+    for (const char* const integrator : {"implicit_euler", "bdf2"})
+        CHECK(said(integrator, R"({"type": "damping", "rate": 1, "order": "after"})", "")
+                  .find("with an implicit integrator forces are not added to velocities; leave "
+                        "\"order\" out") != std::string::npos);
+}

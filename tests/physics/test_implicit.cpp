@@ -314,3 +314,28 @@ TEST_CASE("implicit steps: what changes velocities in vain is refused") {
                   .find("with an implicit integrator forces are not added to velocities; leave "
                         "\"order\" out") != std::string::npos);
 }
+
+TEST_CASE("implicit steps: an error of the search names point and step, and lists no arrays") {
+    for (const char* const solver : {"dense", "direct"})
+        for (const auto& device : devices()) {
+            CAPTURE(solver);
+            CAPTURE(device->describe());
+            std::string scene = hanging("implicit_euler", 0.5, 3);
+            const std::string time = R"("time": {)";
+            scene.insert(1, R"("gravity": [6, -9.81], )");  // it swings aside
+            scene.insert(scene.find(time) + time.size(),
+                         R"("minimization": {"iterations": 1, "solver": ")" + std::string(solver) +
+                             R"("}, )");
+            SimulationOptions options;
+            options.device = device;
+            options.precision = ir::Precision::f64;
+            const std::string said = message(
+                [&] { Simulation(Scene::parse(scene), all_modules(), options).run(false); });
+            CHECK_MESSAGE(
+                said.find("the minimum was not found in 1 iterations") != std::string::npos, said);
+            CHECK(said.find("point 1") != std::string::npos);
+            CHECK(said.find("in step 1 of 3") != std::string::npos);
+            CHECK_MESSAGE(said.find("f64 [") == std::string::npos, said);
+            CHECK(said.size() < 350);
+        }
+}

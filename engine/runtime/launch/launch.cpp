@@ -29,8 +29,10 @@ int Launch::State::index_of(std::string_view name) const {
         .remedy("the parameters are " + names);
 }
 
-// Numbers by value, arrays by type and shape.
+// Numbers by value, arrays by type and shape. Nothing of a launch whose kernel nobody wrote, such as
+// a search: its arrays are those of all its energies and say nothing about the fault.
 std::string Launch::State::arguments_text() const {
+    if (has_no_text()) return "";
     std::string text;
     for (std::size_t p = 0; p < arguments.size(); ++p) {
         const Argument& argument = arguments[p];
@@ -44,6 +46,12 @@ std::string Launch::State::arguments_text() const {
             text += fmt::format(" = ({})", fmt::join(argument.numbers(), ", "));
     }
     return text;
+}
+
+bool Launch::State::has_no_text() const {
+    return function || kernels || std::ranges::any_of(parts, [](const Replay& part) {
+               return part.launch().state_->has_no_text();
+           });
 }
 
 namespace {

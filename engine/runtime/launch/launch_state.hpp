@@ -40,6 +40,7 @@ struct Launch::State {
 
     Error error(const std::string& what) const { return Error(what).in_kernel(description); }
     std::string arguments_text() const;  // "rate = 0.1; x: f64 [40, 2]"
+    bool has_no_text() const;
     std::shared_ptr<backend::Executable> compile_for(const std::shared_ptr<Device>& where,
                                                      Direction direction, const ir::Kernel& of);
     int index_of(std::string_view name) const;

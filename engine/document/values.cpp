@@ -207,10 +207,12 @@ private:
         }
         const bool has_positions = !request_.positions.empty();
         std::vector<std::string_view> names = {"i", "n"};
-        for (const std::string_view axis : {"x", "y", "z"}) {
-            if (has_positions && names.size() < 2 + static_cast<std::size_t>(request_.dimension)) {
-                names.push_back(axis);
-            }
+        if (has_positions && request_.dimension == 1) {
+            names.push_back("t");
+        } else if (has_positions) {
+            for (const std::string_view axis : {"x", "y", "z"})
+                if (names.size() < 2 + static_cast<std::size_t>(request_.dimension))
+                    names.push_back(axis);
         }
         struct Part {
             std::optional<Formula> formula;

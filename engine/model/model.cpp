@@ -315,7 +315,8 @@ Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t 
     request.range = range_of(f);
     request.positions = positions;
     request.grid = grid;
-    request.dimension = model.dimension();
+    const bool are_times = static_cast<std::int64_t>(positions.size()) == count;
+    request.dimension = are_times ? 1 : model.dimension();
     document::Values values = document::evaluate(node, request);
     const bool shared = one || values.shared;
     Quantity quantity =

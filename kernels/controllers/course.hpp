@@ -28,16 +28,67 @@ struct Course {
     };
     // Of a column, at the begin of a substep. Row r, column c is number r * columns + c of `values`.
     std::vector<At> at(const lang::Property<lang::Float>& values, const lang::Int& step) const;
+    // The same of rows that are vectors.
+    template <int D>
+    lang::Vec<lang::Float, D> vector_at(const lang::Property<lang::Vec<lang::Float, D>>& rows_of,
+                                        const lang::Int& step) const {
+        using V = lang::Vec<lang::Float, D>;
+        return between<V>(place(step), V::filled(lang::Float(0)),
+                          [&](const lang::Int& row) -> V { return rows_of[row]; })
+            .value;
+    }
+
+private:
+    // The begin of a substep, the part `t` of an interval after row `low`; `over`: not before the last.
+    struct Place {
+        lang::Int low;
+        lang::Bool over;
+        lang::Float t;
+    };
+    template <class T>
+    struct Point {
+        T value, slope;
+    };
+    Place place(const lang::Int& step) const;
+    // `value` gives a row by its number.
+    template <class T, class Value>
+    Point<T> between(const Place& place, const T& zero, Value value) const;
 };
 
-// What the field and "interpolation" and "interval" say; `quantity` is that of its values.
+template <class T, class Value>
+Course::Point<T> Course::between(const Place& place, const T& zero, Value value) const {
+    const auto last = static_cast<std::int32_t>(rows - 1);
+    const auto& [low, over, t] = place;
+    // Beyond the last row everything is held: all rows that are read are the last one.
+    const auto row = [&](int ahead) {
+        return value(max(min(low + ahead, lang::Int(last)), lang::Int(0)));
+    };
+    const T a = row(0);
+    if (rows == 1 || interpolation == Interpolation::hold) return {a, zero};
+    const T b = row(1), chord = b - a;
+    if (interpolation == Interpolation::linear)
+        return {a + t * chord, chord};  // the chord is 0 where it is over
+    const auto half = [&](const lang::Bool& end, const T& across) {
+        return select(end, chord, 0.5 * across);
+    };
+    const T left = half(low == 0, b - row(-1)), right = half(low >= last - 1, row(2) - a);
+    // a + t left + t^2 (3 chord - 2 left - right) + t^3 (left + right - 2 chord)
+    const T second = 3.0 * chord - 2.0 * left - right, third = left + right - 2.0 * chord;
+    return {a + t * (left + t * (second + t * third)),
+            select(over, zero, left + t * (2.0 * second + 3.0 * t * third))};
+}
+
+// The values of a field, and what "interpolation" and "interval" say of them.
 struct ReadCourse {
     Course course;
     const model::Quantity* quantity = nullptr;
 };
-// As many rows as reach the end of the run, or as many as the list of lists has.
+// As many rows as reach the end of the run, or as many as the list of lists has. The field's kind is
+// values, `columns` numbers in each row, or vectors, one in each. Formulas have the time t of a row.
 ReadCourse read_course(const model::Settings& settings, model::Model& model, const std::string& key,
                        int columns);
+ReadCourse read_vector_course(const model::Settings& settings, model::Model& model,
+                              const std::string& key);
 // The field rows "interval" and "interpolation".
 model::Field interval_field();
 model::Field interpolation_field();

@@ -199,7 +199,7 @@ constexpr const char* shared_definitions = R"json({
     {"title": "at several times", "type": "array", "items": {"unit": "s", "$ref": "#/$defs/number"}}]},
 "generator": {"description": "values that are computed once, when the scene is loaded", "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
   "properties": {
-    "formula": {"description": "i: element, n: their number, x y z: position where there is one; an array has one formula per component",
+    "formula": {"description": "i: element, n: their number, x y z: position where there is one, t: time of a row of a course; an array has one formula per component",
       "anyOf": [{"title": "formula", "type": "string", "means": "formula"},
         {"title": "formula for each component", "type": "array", "items": {"type": ["string", "number"], "means": "formula"}}]},
     "random": {"type": "object", "required": ["seed"], "additionalProperties": false, "oneOf": [{"required": ["normal"]}, {"required": ["uniform"]}],

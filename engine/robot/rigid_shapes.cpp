@@ -66,7 +66,63 @@ std::string name_of(Reader& reader, std::string_view type, std::size_t number,
     return name;
 }
 
-std::string body_of(const Node& shape, std::size_t number, std::set<std::string>& taken) {
+// How soft contact is, as MuJoCo has it. It begins softly: a force that jumps at the first touch
+// makes the end of a run jump with the step in which it happens.
+struct Softness {
+    std::array<double, 2> solref{0.02, 1};
+    std::array<double, 5> solimp{1e-4, 0.95, 0.002, 0.5, 2};
+
+    std::string attributes() const {
+        return fmt::format("solref=\"{}\" solimp=\"{}\"", fmt::join(solref, " "),
+                           fmt::join(solimp, " "));
+    }
+};
+
+// "solref" and "solimp" of the object, or those of all shapes.
+Softness softness(Reader& reader, const Softness& otherwise) {
+    Softness soft{reader.vector_or<2>("solref", otherwise.solref),
+                  reader.vector_or<5>("solimp", otherwise.solimp)};
+    const auto refuse = [&](const char* key, const char* what, const char* remedy) {
+        const Node& at = reader.require(key);
+        throw document::fault(at, what).remedy(remedy);
+    };
+    const auto& [time, ratio] = soft.solref;
+    if (!(time > 0 && ratio > 0) && !(time < 0 && ratio <= 0))
+        refuse("solref", "a contact needs two positive numbers, or two negative ones",
+               "write a time constant (s) and a damping ratio, such as [0.02, 1]; or minus the "
+               "stiffness and minus the damping, such as [-1000, 0], which rebounds");
+    const auto& [first, last, width, midpoint, power] = soft.solimp;
+    const auto is_part = [](double d) { return d >= 1e-4 && d <= 0.9999; };
+    if (!is_part(first) || !is_part(last) || !(width > 0) || !is_part(midpoint) || !(power >= 1))
+        refuse("solimp",
+               "the impedances and the midpoint must lie in [0.0001, 0.9999], the width above 0 "
+               "and the power at 1 or above",
+               "write for instance [0.0001, 0.95, 0.002, 0.5, 2]");
+    return soft;
+}
+
+// The number of directions that a contact resists in, and MuJoCo's three coefficients.
+std::string resistance(Reader& reader) {
+    std::array<double, 3> friction{0.5, 0.005, 1e-4};
+    const Node* const written = reader.find("friction");
+    if (written != nullptr && written->is_array())
+        friction = reader.vector<3>("friction", Range::at_least(0));
+    else
+        friction[0] = reader.number_or("friction", friction[0], Range::at_least(0));
+    const bool rough = friction[0] > 0;
+    const std::int64_t directions = reader.integer_or("condim", rough ? 3 : 1);
+    if (directions != 1 && directions != 3 && directions != 4 && directions != 6)
+        throw document::mismatch(reader.require("condim"), "1, 3, 4 or 6");
+    if (directions > 1 && !rough)
+        throw document::fault(reader.require("condim"),
+                              "without friction a contact resists along "
+                              "its normal only, in one direction")
+            .remedy("raise \"friction\", or leave \"condim\" out");
+    return fmt::format("condim=\"{}\" friction=\"{}\"", directions, fmt::join(friction, " "));
+}
+
+std::string body_of(const Node& shape, std::size_t number, const Softness& all,
+                    std::set<std::string>& taken) {
     Reader reader(shape, "a rigid shape");
     std::vector<std::string_view> names;
     for (const ShapeType& type : types) names.push_back(type.name);
@@ -88,18 +144,17 @@ std::string body_of(const Node& shape, std::size_t number, std::set<std::string>
             ? fmt::format("mass=\"{}\"", reader.number("mass", Range::positive("kg")))
             : fmt::format("density=\"{}\"",
                           reader.number_or("density", 1000, Range::positive("kg/m^3")));
-    const double friction = reader.number_or("friction", 0.5, Range::at_least(0));
+    const std::string contact = resistance(reader) + " " + softness(reader, all).attributes();
     const bool fixed = reader.boolean_or("fixed", false);
     reader.finish();
     return fmt::format(
         "  <body name=\"{0}\" pos=\"{1}\" quat=\"{2}\">\n"
         "{3}"
-        "    <geom name=\"{0}\" type=\"{4}\" size=\"{5}\" {6} condim=\"{7}\" friction=\"{8} 0.005 "
-        "0.0001\"/>\n"
+        "    <geom name=\"{0}\" type=\"{4}\" size=\"{5}\" {6} {7}/>\n"
         "  </body>\n",
         name, fmt::join(position, " "), fmt::join(turn, " "),
         fixed ? "" : fmt::format("    <freejoint name=\"{}\"/>\n", name), type.name, size, mass,
-        friction > 0 ? 3 : 1, friction);
+        contact);
 }
 
 }  // namespace
@@ -107,6 +162,7 @@ std::string body_of(const Node& shape, std::size_t number, std::set<std::string>
 std::string model_of_shapes(const Node& description, UpAxis up) {
     Reader reader(description, "a list of rigid shapes");
     const Node& shapes = reader.array("shapes", 1, 10'000);
+    const Softness soft = softness(reader, {});
     std::string world;
     std::set<std::string> taken;
     if (const Node* const ground = reader.find("ground")) {
@@ -114,16 +170,28 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
         // Of two friction coefficients and numbers of directions the greater counts: the shape's.
         world += fmt::format(
             "  <geom name=\"ground\" type=\"plane\" size=\"0 0 1\" {} "
-            "condim=\"1\" friction=\"0 0.005 0.0001\"/>\n",
+            "condim=\"1\" friction=\"0 0 0\" {}/>\n",
             up == UpAxis::z ? fmt::format("pos=\"0 0 {}\"", height)
-                            : fmt::format("pos=\"0 {} 0\" quat=\"1 -1 0 0\"", height));
+                            : fmt::format("pos=\"0 {} 0\" quat=\"1 -1 0 0\"", height),
+            soft.attributes());
     }
     reader.finish();
-    for (std::size_t k = 0; k < shapes.size(); ++k) world += body_of(shapes.item(k), k + 1, taken);
+    for (std::size_t k = 0; k < shapes.size(); ++k)
+        world += body_of(shapes.item(k), k + 1, soft, taken);
     return fmt::format(
         "<mujoco model=\"shapes\">\n"
         "<option integrator=\"implicitfast\"/>\n<worldbody>\n{}</worldbody>\n</mujoco>\n",
         world);
+}
+
+// Of the keys that softness() reads.
+static std::string schema_of_softness(std::string_view otherwise) {
+    return fmt::format(
+        R"("solref":{{"type":"array","description":"how fast contact pushes back, as MuJoCo has it: time constant (s) and damping ratio; or minus stiffness, minus damping, such as [-1000, 0], which rebounds; {0}",)"
+        R"("items":{{"$ref":"#/$defs/number"}},"minItems":2,"maxItems":2}},)"
+        R"("solimp":{{"type":"array","description":"how hard contact is, as MuJoCo has it: impedance at the first touch, impedance in depth, depth (m), midpoint, power; {0}",)"
+        R"("items":{{"$ref":"#/$defs/number"}},"minItems":5,"maxItems":5}})",
+        otherwise);
 }
 
 std::string schema_of_shapes() {
@@ -151,18 +219,25 @@ std::string schema_of_shapes() {
             R"("orientation":{{"type":"array","description":"quaternion (w, x, y, z); default: as the axes","items":{{"$ref":"#/$defs/number"}},"minItems":4,"maxItems":4}},)"
             R"("density":{{"default":1000,"unit":"kg/m^3","$ref":"#/$defs/positive"}},)"
             R"("mass":{{"unit":"kg","description":"instead of a density","$ref":"#/$defs/positive"}},)"
-            R"("friction":{{"type":"number","minimum":0,"default":0.5,"description":"Coulomb's coefficient; of two in contact the greater counts; with 0 there is none, whatever geom_friction says"}},)"
+            R"("friction":{{"description":"Coulomb's coefficient; or that, and those against spinning and rolling, in m; of two in contact the greater counts; with 0 there is none, whatever geom_friction says","default":0.5,"anyOf":[)"
+            R"({{"title":"Coulomb's coefficient","type":"number","minimum":0}},)"
+            R"({{"title":"sliding, spinning and rolling","type":"array","items":{{"type":"number","minimum":0}},"minItems":3,"maxItems":3}}]}},)"
+            R"("condim":{{"description":"directions in which a contact resists; of two in contact the greater counts: 1: its normal; 3: sliding as well; 4: spinning too; 6: rolling too; default: 3, without friction 1","enum":[1,3,4,6]}},)"
+            R"({4},)"
             R"("fixed":{{"type":"boolean","default":false,"description":"it does not move"}}}},)"
             R"("not":{{"required":["density","mass"]}}}})",
             shapes.empty() ? "" : ",", type.name,
             type.by == Sized::lengths  ? R"("size")"
             : type.by == Sized::radius ? R"("radius")"
                                        : R"("radius","length")",
-            own(type));
+            own(type), schema_of_softness("default: those of all shapes"));
     return R"({"title":"shapes","type":"object","required":["shapes"],"additionalProperties":false,)"
            R"("properties":{"shapes":{"type":"array","minItems":1,"items":{"oneOf":[)" +
-           shapes +
-           R"(]}},"ground":{"unit":"m","$ref":"#/$defs/number","description":"height of a level floor; without it there is none"}}})";
+           shapes + R"(]}},)" +
+           schema_of_softness(
+               "of the ground and of shapes that have none of their own; default: "
+               "[0.02, 1], [0.0001, 0.95, 0.002, 0.5, 2]") +
+           R"(,"ground":{"unit":"m","$ref":"#/$defs/number","description":"height of a level floor; without it there is none"}}})";
 }
 
 }  // namespace hindcast::robot

@@ -3,6 +3,9 @@
 //
 //     "model": {"ground": 0, "shapes": [{"type": "box", "size": [0.2, 0.1, 0.1],
 //                                        "position": [0, 0, 0.5]}]}
+//
+// Contact begins softly unless "solref" and "solimp" say otherwise, of all or of one shape: a ball
+// that slides and then rolls ends where the closed form says, with its derivative.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +17,10 @@ namespace hindcast::robot {
 
 enum class UpAxis : std::uint8_t { y, z };  // the floor lies across it
 
-// The MJCF text of {"shapes": [...], "ground": m}. Each shape is a body, a free joint and a geom of
-// its name, which is TYPE_NUMBER where it has none; "ground" is a geom of the world. Throws Error at
-// the node for unknown keys, sizes or masses that are not positive, and names that occur twice.
+// The MJCF text of {"shapes": [...], "ground": m, "solref": [...], "solimp": [...]}. Each shape is a
+// body, a free joint and a geom of its name, which is TYPE_NUMBER where it has none; "ground" is a geom
+// of the world. Throws Error at the node for unknown keys, sizes or masses that are not positive,
+// contacts that MuJoCo would change, and names that occur twice.
 std::string model_of_shapes(const document::Node& description, UpAxis up = UpAxis::z);
 
 // The JSON schema of such a description.

@@ -331,7 +331,9 @@ void register_articulated(Registry& registry) {
             .doc("a file, MJCF or URDF, beside the scene or below; or rigid bodies of simple "
                  "shapes: {\"ground\": 0, \"shapes\": [{\"type\": \"box\", \"size\": [x, y, "
                  "z], \"position\": [x, y, z]}]}, also sphere and capsule, cylinder, ellipsoid, "
-                 "which move freely and collide with each other, the ground and fixed ones"),
+                 "which move freely and collide with each other, the ground and fixed ones, by "
+                 "contact "
+                 "that begins softly (\"solimp\")"),
         text("keyframe")
             .optional()
             .doc("of the model: where qpos, qvel, act, ctrl and mocap bodies start; without it "

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/robot/rigid_shapes.hpp"
+#include "engine/sim/gradients/gradient_check.hpp"
 #include "tests/robots/oracle.hpp"
 #include "tests/support/error_message.hpp"
 
@@ -202,6 +203,95 @@ TEST_CASE(
     CHECK(s->model().array("position").to_doubles()[2] == doctest::Approx(z).epsilon(1e-10));
 }
 
+TEST_CASE("rigid shapes: a ball slides, then rolls, with its derivative, and the loss is smooth") {
+    HINDCAST_NEEDS_MUJOCO();
+    // Friction mu m g slows the ball until it rolls, with 5/7 of its speed, at 2/7 v / (mu g):
+    //     x(T) = 5/7 v T + 2 v^2 / (49 mu g).
+    const double v = 2, mu = 0.2, g = 9.81, T = 1.2, x = 5 * v * T / 7 + 2 * v * v / (49 * mu * g),
+                 slope = 5 * T / 7 + 4 * v / (49 * mu * g);
+    CHECK(slope == doctest::Approx(0.9404).epsilon(1e-4));
+    for (const int per_second : {200, 500, 1000}) {
+        CAPTURE(per_second);
+        SimulationOptions options;
+        options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        options.precision = ir::Precision::f64;
+        const Scene scene = Scene::of(
+            document::Document::parse(
+                R"({"format": 1, "gravity": [0, 0, -9.81], "time": {"step": "1/)" +
+                    std::to_string(per_second) + R"(", "steps": )" +
+                    std::to_string(per_second * 6 / 5) +
+                    R"(}, "bodies": [{"type": "articulated", "name": "rigid", "qvel": [2, 0, 0, 0, 0, 0],
+                    "model": {"ground": 0, "shapes": [{"type": "sphere", "radius": 0.1,
+                              "position": [0, 0, 0.1], "friction": 0.2}]}}],
+                "objective": [{"type": "point_target", "of": "rigid", "target": [0, 0, 0.1]}],
+                "parameters": [{"path": "rigid.qvel[0]"}]})",
+                "scene"),
+            {});
+        Simulation s(scene, all_modules(), options);
+        s.run(true);
+        const double end = s.model().array("position").value(0, 0);
+        CHECK(end == doctest::Approx(x).epsilon(3e-3));
+        // The loss is x^2, but for how deep the ball lies.
+        CHECK(std::fabs(s.gradient()[0] / (2 * end) - slope) < 2e-3);
+        GradientCheckOptions wanted;
+        wanted.directions = 2;
+        const GradientReport report = check_gradients(scene, all_modules(), options, wanted);
+        CHECK(report.worst() == SlopeVerdict::ok);
+    }
+}
+
+TEST_CASE("rigid shapes: how soft and how rough contact is, of all shapes and of each") {
+    HINDCAST_NEEDS_MUJOCO();
+    using V = std::vector<double>;
+    const std::string balls =
+        R"("shapes": [{"type": "sphere", "radius": 0.1},
+                      {"type": "sphere", "radius": 0.1, "position": [1, 0, 0], "condim": 4,
+                       "friction": [0.3, 0.02, 0.001], "solref": [-2000, 0],
+                       "solimp": [0.9, 0.95, 0.001, 0.5, 2]}]})";
+    const auto own = scene_of(R"({"ground": -2, )" + balls, 0),
+               all = scene_of(R"({"ground": -2, "solref": [0.03, 0.8],
+                                  "solimp": [0.1, 0.9, 0.01, 0.4, 3], )" +
+                                  balls,
+                              0);
+    CHECK(numbers(*own, "rigid.geom_solref") == V{0.02, 1, 0.02, 1, -2000, 0});
+    CHECK(numbers(*own, "rigid.geom_solimp") ==
+          V{1e-4, 0.95, 0.002, 0.5, 2, 1e-4, 0.95, 0.002, 0.5, 2, 0.9, 0.95, 0.001, 0.5, 2});
+    CHECK(numbers(*own, "rigid.geom_friction") == V{0, 0, 0, 0.5, 0.005, 1e-4, 0.3, 0.02, 0.001});
+    CHECK(numbers(*all, "rigid.geom_solref") == V{0.03, 0.8, 0.03, 0.8, -2000, 0});
+    CHECK(numbers(*all, "rigid.geom_solimp") ==
+          V{0.1, 0.9, 0.01, 0.4, 3, 0.1, 0.9, 0.01, 0.4, 3, 0.9, 0.95, 0.001, 0.5, 2});
+
+    // A spring without damping gives back what it takes: a ball that falls 0.3 m comes up again. The
+    // energy m g z + m v^2 / 2 is that of the start, once it is in the air.
+    const auto drop = scene_of(R"({"ground": 0, "solref": [-20000, 0], "shapes": [
+                                   {"type": "sphere", "radius": 0.1, "position": [0, 0, 0.4]}]})",
+                               400);
+    drop->run();
+    const double z = drop->model().array("rigid.qpos").value(2),
+                 speed = drop->model().array("rigid.qvel").value(2);
+    CHECK(z > 0.15);
+    CHECK(speed > 0);
+    CHECK(10 * z + speed * speed / 2 == doctest::Approx(4).epsilon(0.01));
+
+    // Torsional friction c slows a spin, d omega / dt = -c m g / (2/5 m r^2), within a twelfth: edges
+    // of the pyramid that do not resist it bear weight too. Rolling friction slows a ball that rolls.
+    const auto after = [&](int condim, std::int64_t number, const std::string& qvel) {
+        const auto s = scene_of(R"({"ground": 0, "shapes": [{"type": "sphere", "radius": 0.1,
+                                    "position": [0, 0, 0.1], "friction": [0.5, 0.02, 0.005],
+                                    "condim": )" +
+                                    std::to_string(condim) + "}]}",
+                                200, R"(, "qvel": )" + qvel);
+        s->run();
+        return s->model().array("rigid.qvel").value(number);
+    };
+    const std::string spins = "[0, 0, 0, 0, 0, 20]", rolls = "[0.5, 0, 0, 0, 5, 0]";
+    CHECK(std::fabs(after(3, 5, spins) - 20) < 1e-9);
+    const double slowed = 0.02 * 10 / (0.4 * 0.01) * 0.2;
+    CHECK(20 - after(4, 5, spins) == doctest::Approx(slowed).epsilon(1.0 / 12));
+    CHECK(std::fabs(after(4, 0, rolls) - 0.5) < 1e-3);
+    CHECK(after(6, 0, rolls) < 0.48);
+}
+
 TEST_CASE("rigid shapes: what is wrong is named") {
     HINDCAST_NEEDS_MUJOCO();
     const auto refusal = [](const std::string& model) {
@@ -220,6 +310,13 @@ TEST_CASE("rigid shapes: what is wrong is named") {
     CHECK(of(ball + R"(, "name": "a"}, )" + ball + R"(, "name": "a"})").find("another") !=
           std::string::npos);
     CHECK(of(ball + R"(, "name": "a b"})").find("underscores") != std::string::npos);
+    CHECK(of(ball + R"(, "solref": [0.02, 0]})").find("two positive numbers") != std::string::npos);
+    CHECK(of(ball + R"(, "solref": [0.02]})").find("solref") != std::string::npos);
+    CHECK(of(ball + R"(, "solimp": [0, 0.95, 0.01, 0.5, 2]})").find("0.9999") != std::string::npos);
+    CHECK(of(ball + R"(, "condim": 2})").find("1, 3, 4 or 6") != std::string::npos);
+    CHECK(of(ball + R"(, "condim": 3, "friction": 0})").find("without friction") !=
+          std::string::npos);
+    CHECK(of(ball + R"(, "friction": [0.5, 0.1]})").find("friction") != std::string::npos);
     CHECK(of("").find("an array of 1") != std::string::npos);
     CHECK(refusal("3").find("model") != std::string::npos);
     CHECK(

@@ -399,8 +399,10 @@ class Simulation:
         Vulkan, which may be software. Frames that were computed are kept until a value changes.
         """
         if not hasattr(_core, "render_scene"):
+            needs = getattr(_core, "_renderer_needs", "")
             raise _core.Error(
-                "this build of hindcast has no renderer; build it with one: pip install "
+                "this build of hindcast has no renderer; build it with one: "
+                f"{f'apt-get install {needs}, then ' if needs else ''}pip install --force-reinstall --no-deps "
                 "./app/python -C cmake.define.HINDCAST_PYTHON_RENDER=ON"
             )
         if frame is None:

@@ -51,6 +51,8 @@ NB_MODULE(_core, m) {
     bind_kernel_functions(m);
 #ifdef HINDCAST_PYTHON_RENDER
     bind_pictures(m);
+#else
+    m.attr("_renderer_needs") = HINDCAST_RENDERER_NEEDS;  // packages that were not there
 #endif
 #ifdef HINDCAST_JAX
     bind_jax(m);

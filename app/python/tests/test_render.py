@@ -188,6 +188,11 @@ def test_without_the_renderer(monkeypatch):
     monkeypatch.delattr(hc._core, "render_scene")
     with pytest.raises(hc.Error, match="no renderer; build it with one.*HINDCAST_PYTHON_RENDER=ON"):
         hc.load(CAGE).render()
+    monkeypatch.setattr(hc._core, "_renderer_needs", "libglm-dev glslang-tools", raising=False)
+    with pytest.raises(
+        hc.Error, match="apt-get install libglm-dev glslang-tools, then pip install .*=ON"
+    ):
+        hc.load(CAGE).render()
 
 
 def test_without_vulkan(monkeypatch):

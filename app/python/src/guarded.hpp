@@ -1,5 +1,6 @@
-// What Python holds of objects that work for long: one thread at a time works with one, without
-// the interpreter's lock, and what Ctrl-C raises ends the work. And arrays of NumPy from numbers.
+// Work that takes long: without the interpreter's lock, and what Ctrl-C raises ends it. What Python
+// holds of objects that do such work: one thread at a time works with one. And arrays of NumPy from
+// numbers.
 #pragma once
 
 #include <exception>
@@ -9,8 +10,34 @@
 
 #include "app/python/src/bindings.hpp"
 #include "app/python/src/scenes/scenes.hpp"
+#include "engine/backend/jit/interruption.hpp"
 
 namespace hindcast::python {
+
+// f() without Python, unless an error that Ctrl-C raises ends it (interruption.hpp): then that error.
+template <class F>
+auto interruptibly(F f) {
+    require_own_process();
+    const nb::gil_scoped_release release;
+    std::exception_ptr raised;
+    const backend::Interruptible here([&raised] {
+        // Signals are Python's; they come to its main thread alone.
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() == 0) return;
+        try {
+            throw nb::python_error();
+        } catch (...) {
+            raised = std::current_exception();
+        }
+        throw Interrupted();
+    });
+    try {
+        return f();
+    } catch (const Interrupted&) {
+        if (raised) std::rethrow_exception(raised);
+        throw;
+    }
+}
 
 // T has a function go_on, which says whether the work goes on, and throws Interrupted if not.
 template <class T>
@@ -20,7 +47,6 @@ public:
     Guarded(First&& first, Second&& second, More&&... more)
         : object_(std::forward<First>(first), std::forward<Second>(second),
                   std::forward<More>(more)...) {
-        // Signals are Python's; they come to its main thread alone.
         object_.go_on = [this] {
             const nb::gil_scoped_acquire acquire;
             if (PyErr_CheckSignals() == 0) return true;
@@ -32,15 +58,16 @@ public:
     // f(T&) without Python; what it returns must not be Python's.
     template <class F>
     auto with(F f) {
-        require_own_process();
-        const nb::gil_scoped_release release;
-        const std::lock_guard lock(mutex_);
-        error_ = nullptr;
-        try {
-            return f(object_);
-        } catch (const Interrupted&) {
-            std::rethrow_exception(std::exchange(error_, nullptr));
-        }
+        return interruptibly([&] {
+            const std::lock_guard lock(mutex_);
+            error_ = nullptr;
+            try {
+                return f(object_);
+            } catch (const Interrupted&) {
+                rethrow();
+                throw;
+            }
+        });
     }
 
     // Python's error is kept until the work has ended.

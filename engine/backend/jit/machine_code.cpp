@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/backend/jit/code_cache.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/backend/jit/llvm.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/log.hpp"
@@ -79,13 +80,17 @@ std::shared_ptr<const ObjectCode> make_machine_code(const std::string& text,
             log_warning("kernel cache: {}", error.what());
         }
     }
-    const std::string object = compile_llvm(text, CodeKind::object);
+    // LLVM cannot be stopped: what nobody waits for any more is there the next time.
+    const auto object = std::make_shared<std::string>();
+    run_interruptibly([object, text, key] {
+        *object = compile_llvm(text, CodeKind::object);
+        write_cached(key, *object);
+    });
     {
         const std::lock_guard lock(statistics_mutex);
         ++statistics.compiled;
     }
-    write_cached(key, object);
-    return in_use.add(key, load(object, name, title));
+    return in_use.add(key, load(*object, name, title));
 }
 
 CodeStatistics code_statistics() {
@@ -93,7 +98,10 @@ CodeStatistics code_statistics() {
     return statistics;
 }
 
-CodeTimer::CodeTimer() : start_(std::chrono::steady_clock::now()) { ++timers; }
+CodeTimer::CodeTimer() : start_(std::chrono::steady_clock::now()) {
+    interruption_point();
+    ++timers;
+}
 
 CodeTimer::~CodeTimer() {
     if (--timers > 0) return;

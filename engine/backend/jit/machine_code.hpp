@@ -29,7 +29,8 @@ struct CodeStatistics {
 };
 CodeStatistics code_statistics();
 
-// Adds its lifetime to the statistics; nested ones count once.
+// Adds its lifetime to the statistics; nested ones count once. Begins at an interruption point
+// (interruption.hpp), so that what plans and compiles can be ended between kernels.
 class CodeTimer {
 public:
     CodeTimer();

@@ -1,5 +1,6 @@
 // forward() and backward(); what they keep and how they get at it is Recording's (recording.hpp).
 #include "engine/backend/executable.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/runtime/rollout/work.hpp"
 
@@ -139,6 +140,7 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
                       m.recording.moment(t, event));
     };
     const auto goes_on = [&](std::int64_t t) {
+        backend::interruption_point();
         if (!watch) return true;
         const std::uint64_t before = keep ? s.stamp() : 0;
         const bool yes = watch(t);
@@ -305,6 +307,7 @@ void Rollout::Work::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
     };
     try {
         for (std::int64_t t = end; t > s.cut;) {
+            backend::interruption_point();
             const std::int64_t begin = m.recording.load(t, again);
             run_back(m, begin, t);
             t = begin;

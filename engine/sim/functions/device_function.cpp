@@ -1,5 +1,7 @@
 #include "engine/sim/functions/device_function.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/backend/cuda/context.hpp"
@@ -50,11 +52,20 @@ KernelDef scale_kernel() {
                   });
 }
 KernelDef mark_kernel(std::int64_t flags) {
-    return kernel("mark_divergence", {"flags", "nan", "vector"},
+    return kernel("mark_results", {"flags", "nan", "vector"},
                   [flags](Int k, Read<Int> flag, Param<Float> nan, ReadWrite<Float> vector) {
                       Int any = flag[Int(0)];
                       for (std::int64_t j = 1; j < flags; ++j) any = max(any, flag[Int(j)]);
                       vector[k] = select(any > 0, nan.value(), Float(vector[k]));
+                  });
+}
+
+// Comparisons with NaN are false.
+KernelDef refuse_kernel() {
+    return kernel("refuse_values", {"x", "low", "high", "flag"},
+                  [](Int k, Read<Float> x, Read<Float> low, Read<Float> high, Atomic<Int> flag) {
+                      const Float value = x[k];
+                      flag[Int(0)].max(select(value >= low[k] && value <= high[k], Int(0), Int(1)));
                   });
 }
 
@@ -108,7 +119,8 @@ DeviceFunction::DeviceFunction(SceneFunction& function, Kind kind,
         if (kind == Kind::jvp2) parameters_.add_scatter(before_, operands_[2], second_tangent_of);
         set_outputs(function);
     }
-    mark_divergence(result_);
+    mark(result_, simulation_->rollout().not_finite());
+    mark_refused_values(function.options());
     // All that calls need is made by one at the scene's own values.
     operands_[0].assign(function.scene_values());
     run();
@@ -182,8 +194,29 @@ void DeviceFunction::set_cotangents(SceneFunction& function) {
     }
 }
 
-void DeviceFunction::mark_divergence(const Array& result) {
-    const Array& flags = simulation_->rollout().not_finite();
+void DeviceFunction::mark_refused_values(const SimulationOptions& options) {
+    const double largest = options.precision == ir::Precision::f32
+                               ? static_cast<double>(std::numeric_limits<float>::max())
+                               : std::numeric_limits<double>::max();
+    std::vector<double> low, high;
+    for (const Parameter& p : simulation_->parameters().list()) {
+        const document::Range& range = p.quantity->range;
+        const double inner_low = range.low_open ? std::nextafter(range.low, largest) : range.low;
+        const double inner_high =
+            range.high_open ? std::nextafter(range.high, -largest) : range.high;
+        low.insert(low.end(), p.entries.size(), std::max(inner_low, -largest));
+        high.insert(high.end(), p.entries.size(), std::min(inner_high, largest));
+    }
+    const Array lows = vector(low.size()), highs = vector(high.size()), flag(ir::Type::i32, {1});
+    lows.assign(low);
+    highs.assign(high);
+    after_.add_clear(flag);
+    after_.add(Launch(device_, refuse_kernel(), ir::Precision::f64, operands_[0].elements(),
+                      {operands_[0], lows, highs, flag}));
+    mark(result_, flag);
+}
+
+void DeviceFunction::mark(const Array& result, const Array& flags) {
     if (flags && result.elements() > 0)
         after_.add(Launch(device_, mark_kernel(flags.elements()), ir::Precision::f64,
                           result.elements(),

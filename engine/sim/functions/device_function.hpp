@@ -7,7 +7,8 @@
 //     f.put(operands, result, true);
 //
 // The bits are those of the SceneFunction. A run that diverges goes on to its end, and all numbers
-// of its result are NaN. Launches that fail on the device say so to whoever settles it next.
+// of its result are NaN; so they are for an x that the scene cannot have, which a SceneFunction
+// refuses: a call that is part of a graph cannot. Launches that fail on the device say so to whoever settles it next.
 #pragma once
 
 #include <array>
@@ -44,7 +45,8 @@ private:
     void set_outputs(SceneFunction& function);
     void set_cotangents(SceneFunction& function);
     void add_loss(Array (*pick)(const Array&), std::int64_t first);
-    void mark_divergence(const Array& result);
+    void mark(const Array& result, const Array& flags);
+    void mark_refused_values(const SimulationOptions& options);
     void run();
     Array vector(std::size_t size) const;
 

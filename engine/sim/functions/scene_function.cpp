@@ -12,6 +12,7 @@
 #include "engine/base/error.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/text.hpp"
+#include "engine/sim/scene/numbers_at.hpp"
 
 namespace hindcast {
 
@@ -161,6 +162,11 @@ void SceneFunction::check(const Call& call) const {
             throw Error("operand " + std::to_string(k) + " of the function has " +
                         std::to_string(sizes[k]) + " numbers, and is given " +
                         std::to_string(given[k]->size()));
+    const ir::Type real = ir::real_type(options().precision);
+    std::size_t k = 0;
+    for (const Parameter& p : simulation_->parameters().list())
+        for (std::size_t e = 0; e < p.entries.size(); ++e, ++k)
+            require_value(*p.quantity, call.x[k], real, [&] { return p.names[e]; });
 }
 
 // ---------------------------------------------------------------- one call

@@ -14,10 +14,11 @@
 //     loss            the scene's objective, one number
 //     final:NAME      a state array after the last step, such as final:position [points, 3]
 //     state:NAME      a state array after each step and before the first, [steps + 1, points, 3]
-// Calls may come from any thread, and run one after the other. Where a run diverges, all numbers of
-// the result are NaN. A value and a vjp
-// at one x share their run forwards, in either order; the first time that a vjp follows a value it
-// makes one of its own, since a value alone keeps nothing for the way back.
+// Calls may come from any thread, and run one after the other. A call throws Error for a number of x
+// that the scene cannot have, such as a negative stiffness. Where a run diverges, all numbers of the
+// result are NaN. A value and a vjp at one x share their run forwards, in either order; the first
+// time that a vjp follows a value it makes one of its own, since a value alone keeps nothing for the
+// way back.
 #pragma once
 
 #include <memory>
@@ -83,6 +84,7 @@ public:
     };
     const std::vector<Source>& sources() const { return sources_; }
     const SimulationOptions& options() const { return simulation_->options(); }
+    const Scene& scene() const { return simulation_->scene(); }  // with the inputs as parameters
     // Its simulation once more, elsewhere, with these inputs as parameters.
     std::unique_ptr<Simulation> copy(const SimulationOptions& options);
 

@@ -1,5 +1,9 @@
 #include "engine/sim/scene/numbers_at.hpp"
 
+#include <fmt/format.h>
+
+#include "engine/document/text.hpp"
+
 namespace hindcast {
 
 using model::ElementNames;
@@ -70,6 +74,16 @@ std::string entry_name(Model& model, const Quantity& quantity, std::size_t entry
     if (components > 1)
         name += "." + component_name(static_cast<int>(entry % components), quantity.components);
     return name;
+}
+
+void refuse_value(const Quantity& quantity, double value, const std::string& name) {
+    const std::string text =
+        std::isfinite(value) ? document::shortest(value) : fmt::format("{}", value);
+    if (std::isfinite(value) && quantity.range.contains(value))
+        throw Error(fmt::format("{} = {} does not fit f32", name, text))
+            .remedy("use the precision f64");
+    throw Error(fmt::format("{} cannot be {}", name, text))
+        .remedy("give " + quantity.range.describe());
 }
 
 }  // namespace hindcast

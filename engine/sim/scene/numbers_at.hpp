@@ -1,6 +1,7 @@
 // Which numbers of a model a path names, and what paths call a number.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,5 +37,19 @@ std::optional<int> component_at(const Path& path, int components);
 std::string index_text(model::Model& model, const std::string& path, std::int64_t element);
 // "ball.velocity[0].x", "robot.body_mass[torso]", "gravity.z": entry of quantity.values.
 std::string entry_name(model::Model& model, const model::Quantity& quantity, std::size_t entry);
+
+// Throws Error, with the range, if a number of the quantity cannot have this value in a run of type
+// `real`. `name` is called for the error alone: a function that returns what entry_name() does.
+template <class Name>
+void require_value(const model::Quantity& quantity, double value, ir::Type real, const Name& name);
+[[noreturn]] void refuse_value(const model::Quantity& quantity, double value,
+                               const std::string& name);
+
+template <class Name>
+void require_value(const model::Quantity& quantity, double value, ir::Type real, const Name& name) {
+    if (!std::isfinite(value) || !quantity.range.contains(value) ||
+        !quantity.fits(real, {&value, 1}))
+        refuse_value(quantity, value, name());
+}
 
 }  // namespace hindcast

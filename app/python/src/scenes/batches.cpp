@@ -136,7 +136,7 @@ void SceneBatch::set(const std::string& path, const Mask& mask, std::span<const 
     for (const std::size_t m : which)
         for (std::size_t k = 0; k < n; ++k)
             check_number(runs_.model(), *leaf->quantity, leaf->entries[k], numbers[m * n + k],
-                         runs_.options().precision == ir::Precision::f32);
+                         runs_.options().precision);
     if (varied == varied_.end()) {
         for (const Varied& v : varied_)
             if (v.quantity == leaf->quantity->path)

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "app/python/src/arrays/devices.hpp"
-#include "app/python/src/bindings.hpp"
+#include "app/python/src/guarded.hpp"
 #include "app/python/src/jax/call_kinds.hpp"
 #include "app/python/src/jax/numbered.hpp"
 #include "app/python/src/scenes/scenes.hpp"
@@ -43,7 +43,6 @@ const double* numbers_of(const Operand& operand, std::size_t k, std::vector<doub
 }
 
 nb::object rows(const Handle& handle, const std::string& name, const nb::args& given) {
-    require_own_process();
     SceneFunction& f = *handle.function;
     const Kind kind = kind_of<Kind>(name);
     const std::vector<std::size_t> sizes = f.operand_sizes(kind);
@@ -68,12 +67,11 @@ nb::object rows(const Handle& handle, const std::string& name, const nb::args& g
     const std::size_t size = f.result_size(kind);
     auto* const result = new double[calls.size() * size];
     const nb::capsule owner(result, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    {
-        const nb::gil_scoped_release release;
+    interruptibly([&] {
         const std::vector<std::vector<double>> results = f(calls);
         for (std::size_t row = 0; row < results.size(); ++row)
             std::ranges::copy(results[row], result + row * size);
-    }
+    });
     return nb::cast(nb::ndarray<nb::numpy, double>(result, {calls.size(), size}, owner));
 }
 
@@ -140,15 +138,16 @@ void bind_scene_functions(nb::module_& m) {
                const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                const std::shared_ptr<Device>& device, const std::string& precision,
                std::int64_t steps) {
-                require_own_process();
                 SimulationOptions options;
                 options.device = device ? device : default_device();
                 options.precision = precision_of(precision);
                 options.steps = steps;
-                const Scene read = file.empty() ? Scene::parse(scene) : Scene::load(file);
+                const Scene read = scene_of(scene, file);
                 const bool follows = !device || device->cuda();
-                new (self) Handle(std::make_shared<SceneCalls>(read, all_modules(), options, inputs,
-                                                               outputs, follows),
+                new (self) Handle(interruptibly([&] {
+                                      return std::make_shared<SceneCalls>(
+                                          read, all_modules(), options, inputs, outputs, follows);
+                                  }),
                                   functions());
             },
             "scene"_a, "file"_a, "inputs"_a, "outputs"_a, "device"_a.none(), "precision"_a,
@@ -162,6 +161,11 @@ void bind_scene_functions(nb::module_& m) {
                      [](const Handle& h) { return names_of(h.function->outputs()); })
         .def_prop_ro("output_shapes",
                      [](const Handle& h) { return shapes_of(h.function->outputs()); })
+        .def_prop_ro("scene",
+                     [](const Handle& h) {
+                         const Scene& scene = h.function->scene();
+                         return nb::make_tuple(scene.document().to_text(), file_of(scene));
+                     })
         .def_prop_ro("scene_values", [](const Handle& h) { return h.function->scene_values(); })
         .def(
             "prepare_on",

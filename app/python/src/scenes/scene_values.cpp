@@ -56,20 +56,32 @@ std::vector<double> rows_of(const Quantity& q) {
 
 }  // namespace
 
+Scene scene_of(const std::string& text, const std::string& file, const std::string& loaded) {
+    if (text.empty()) return Scene::load(file);
+    if (loaded.empty())
+        return file.empty() ? Scene::parse(text)
+                            : Scene::of(document::Document::parse(text, file), file);
+    // set() remembers what was loaded, and reads the document as it stands.
+    Scene scene = scene_of(loaded, file);
+    const auto read = [&scene] { scene.set("time", document::to_line(*scene.find("time"))); };
+    read();
+    scene.document() = document::Document::parse(text, file);
+    read();
+    return scene;
+}
+
+std::string file_of(const Scene& scene) {
+    return scene.file().empty() ? "" : std::filesystem::absolute(scene.file()).string();
+}
+
 void check_number(model::Model& model, const Quantity& q, std::size_t entry, double value,
-                  bool single) {
-    const auto at = [&] { return entry_name(model, q, entry); };
-    if (!std::isfinite(value) || !q.range.contains(value)) {
-        ArgumentFault fault(fmt::format("value: {} cannot be {}", at(), number_text(value)));
-        fault.remedy("give " + q.range.describe());
-        throw fault;
-    }
-    const auto rounded = static_cast<float>(value);
-    if (single &&
-        (!std::isfinite(rounded) || (rounded == 0 && value != 0 && !q.range.contains(0)))) {
-        ArgumentFault fault(
-            fmt::format("value: {} = {} does not fit f32", at(), number_text(value)));
-        fault.remedy("load the scene with precision=\"f64\"");
+                  ir::Precision precision) {
+    try {
+        require_value(q, value, ir::real_type(precision),
+                      [&] { return entry_name(model, q, entry); });
+    } catch (const Error& error) {
+        ArgumentFault fault("value: " + error.happened());
+        fault.remedy(error.what_to_do());
         throw fault;
     }
 }
@@ -101,6 +113,13 @@ Scene SceneRuns::written() const {
                   document::to_line(document::written_form(q.values, q.components, q.shared)));
     }
     return scene;
+}
+
+std::map<std::string, std::vector<double>> SceneRuns::values_set() const {
+    base_->simulation->parameters().fetch_values();
+    std::map<std::string, std::vector<double>> values;
+    for (const std::string& path : changed_) values[path] = model().find_quantity(path)->values;
+    return values;
 }
 
 // Which values are one per element does not depend on what the scene's own parameters say of them.
@@ -188,8 +207,7 @@ void SceneRuns::set(const std::string& path, std::span<const double> numbers) {
                                         leaf->entries.size(), leaf->entries.size() == 1 ? "" : "s",
                                         numbers.size()));
     for (std::size_t k = 0; k < numbers.size(); ++k)
-        check_number(model(), q, leaf->entries[k], numbers[k],
-                     options_.precision == ir::Precision::f32);
+        check_number(model(), q, leaf->entries[k], numbers[k], options_.precision);
     if (q.shared && parsed(path).has_element() && q.count > 1) {
         make_per_element(q.path);
         return set(path, numbers);

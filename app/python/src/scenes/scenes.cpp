@@ -105,7 +105,6 @@ nb::object final_of(const Shared& scene, const std::string& name) {
 
 Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& precision,
             std::int64_t steps, std::uint64_t seed) {
-    require_own_process();
     SimulationOptions options;
     // Several simulations of one scene find the same.
     options.on_warning = [said = std::make_shared<std::set<std::string>>()](const Warning& w) {
@@ -116,7 +115,7 @@ Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& prec
     options.precision = precision_of(precision);
     options.steps = steps;
     options.seed = seed;
-    return std::make_shared<SharedScene>(std::move(scene), options);
+    return interruptibly([&] { return std::make_shared<SharedScene>(std::move(scene), options); });
 }
 
 nb::tuple optimize(const Shared& scene, std::int64_t iterations, const nb::object& callback) {
@@ -189,12 +188,13 @@ void bind_scenes(nb::module_& m) {
         .def_static(
             "parse",
             [](const std::string& text, const std::string& file, std::shared_ptr<Device> device,
-               const std::string& precision, std::int64_t steps, std::uint64_t seed) {
-                Scene scene = file.empty() ? Scene::parse(text)
-                                           : Scene::of(document::Document::parse(text, file), file);
-                return make(std::move(scene), std::move(device), precision, steps, seed);
+               const std::string& precision, std::int64_t steps, std::uint64_t seed,
+               const std::string& loaded) {
+                return make(scene_of(text, file, loaded), std::move(device), precision, steps,
+                            seed);
             },
-            "text"_a, "file"_a, "device"_a.none(), "precision"_a, "steps"_a, "seed"_a)
+            "text"_a, "file"_a, "device"_a.none(), "precision"_a, "steps"_a, "seed"_a,
+            "loaded"_a = "")
         .def("value",
              [](const Shared& s, const std::string& path) -> nb::object {
                  const auto value = s->with([&](SceneRuns& r) { return r.value(path); });

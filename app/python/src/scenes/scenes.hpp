@@ -17,6 +17,7 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -38,7 +39,10 @@ struct ArgumentFault : Error {
 // simulations do.
 const Registry& all_modules();
 
-struct Interrupted {};  // go_on() said no
+// go_on() said no, or somebody ended the work.
+struct Interrupted : std::exception {
+    const char* what() const noexcept override { return "interrupted"; }
+};
 
 // States of one run, as its steps left them: every whole step from the start on.
 class Frames {
@@ -65,9 +69,16 @@ private:
     std::int64_t count_ = 0;
 };
 
-// Throws ArgumentFault for a number that a quantity's entry cannot be; `single`: in f32.
+// Of a text, a file, or the text of a file that may have changed since. `loaded`: the text before the
+// first Scene::set(), if there was one. Throws Error.
+Scene scene_of(const std::string& text, const std::string& file, const std::string& loaded = "");
+
+// Where another process finds what scene.file() names; "" for none.
+std::string file_of(const Scene& scene);
+
+// Throws ArgumentFault for a number that a quantity's entry cannot be in a run of this precision.
 void check_number(model::Model& model, const model::Quantity& q, std::size_t entry, double value,
-                  bool single);
+                  ir::Precision precision);
 
 class SceneRuns {
 public:
@@ -171,6 +182,8 @@ public:
 
     const Scene& scene() const { return scene_; }
     Scene written() const;  // the scene with the values as they stand
+    // By path, all numbers of each value that is not that of scene().
+    std::map<std::string, std::vector<double>> values_set() const;
     Simulation& simulation() const { return *base_->simulation; }
     const SimulationOptions& options() const { return options_; }
     model::Model& model() const { return base_->simulation->model(); }

@@ -7,7 +7,7 @@ import os as _os
 import site as _site
 import sys as _sys
 
-from hindcast import _core
+from hindcast import _core, _pickling
 from hindcast._core import (
     Array,
     DataType,

@@ -20,22 +20,30 @@ A function is an object that can be hashed, with
     aliases             {position among x and k: position among all results}: who may have one memory
     number              by which C++ finds it, as long as there is its `handle`
     compiled            {}, for what is called outside of jit
+    text()              from which another process makes it again (_exports.py)
 
 Operands are [batch..., *shape]. `batch` has the sizes of all batch axes; `has` says for each operand
 which of them it has, so that vmap copies nothing that is not batched. Results have all of them.
+
+On several devices, each has some members of a batch: inside of jax.shard_map results vary along the
+axes along which an operand does; elsewhere XLA divides the leading batch axes whose sizes are
+multiples of the number of devices. A member is never divided.
 """
 
 import copy
 import functools
+import itertools
 import types
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Primitive
+from jax.extend.mlir.dialects import sdy
 from jax.interpreters import ad, batching, mlir
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
-__all__ = ["check_x64", "cuda_target", "five_primitives", "held_weakly", "register"]
+__all__ = ["check_x64", "cuda_target", "five_primitives", "held_weakly", "register_calls", "undivided"]
 
 
 def check_x64(precision):
@@ -46,7 +54,7 @@ def check_x64(precision):
         )
 
 
-def register(cpu, cuda):
+def register_calls(cpu, cuda):
     """Hands a type of states and the handlers that work with it to JAX, as (name, type, targets): one
     for the host, and one for CUDA where JAX has it."""
     _register("cpu", *cpu)
@@ -65,6 +73,7 @@ def _register(platform, name, state_type, targets):
     jax.ffi.register_ffi_type(name, state_type, platform=platform)
     for target, stages in targets.items():
         jax.ffi.register_ffi_target(target, stages, platform=platform)
+        jax.ffi.register_ffi_target_as_batch_partitionable(target)
 
 
 def cuda_target(prefix, batches):
@@ -115,14 +124,128 @@ class _Call:
             first += size
         return found
 
+    def __call__(self, function, *operands):
+        """The results for operands without batch axes, as a list."""
+        groups = self.split(function, operands)
+        return self.bind(function, (), groups, {g: [()] * len(o) for g, o in groups.items()})
+
     def bind(self, function, batch, operands, has):
         """Both by group."""
-        flat = [o for group in self.groups for o in operands[group]]
+        flat = _varying_alike([o for group in self.groups for o in operands[group]])
         axes = tuple(h for group in self.groups for h in has[group])
         return self.primitive.bind(*flat, function=function, batch=batch, has=axes)
 
 
-def _make(name, groups, gives_inputs, register, platforms):
+# ---- several devices -------------------------------------------------------------------------------------
+
+
+def _varying_axes(x):
+    """The axes of jax.shard_map along which a value differs between devices."""
+    kind = jax.typeof(x)
+    manual = getattr(kind, "manual_axis_type", None)
+    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying
+
+
+def _varying_alike(operands):
+    """Operands that differ along the same axes of jax.shard_map, as those of JAX's own primitives."""
+    axes = [_varying_axes(o) for o in operands]
+    every = frozenset().union(*axes)
+    return [
+        jax.lax.pcast(o, tuple(every - own), to="varying") if every - own else o
+        for o, own in zip(operands, axes)
+    ]
+
+
+def undivided(x):
+    """x, whole on every device where types say how arrays are divided (axes of AxisType.Explicit)."""
+    sharding = getattr(jax.typeof(x), "sharding", None)
+    if sharding is None:
+        return x
+    is_divided = any(part is not None for part in sharding.spec)
+    # From outside of jax.set_mesh: its type does not go together with others.
+    is_foreign = sharding.mesh.empty and AxisType.Explicit in jax.sharding.get_abstract_mesh().axis_types
+    return jax.sharding.reshard(x, PartitionSpec()) if is_divided or is_foreign else x
+
+
+def _result_types(operands, results, batch, has):
+    """Of results [(shape, dtype), ...] without batch axes. They vary as the operands do; what the types of
+    operands say of how batch axes are divided holds for results too."""
+    like = next((o for o in operands if not o.sharding.mesh.empty), None)
+    if like is None:
+        return [jax.core.ShapedArray((*batch, *shape), dtype) for shape, dtype in results]
+    divided = [None] * len(batch)
+    for operand, own in zip(operands, has):
+        for part, axis in zip(operand.sharding.spec, (a for a, there in enumerate(own) if there)):
+            divided[axis] = divided[axis] or part
+    mesh = like.sharding.mesh
+    return [
+        like.update(
+            shape=(*batch, *shape),
+            dtype=dtype,
+            weak_type=False,
+            sharding=NamedSharding(mesh, PartitionSpec(*divided, *[None] * len(shape))),
+        )
+        for shape, dtype in results
+    ]
+
+
+def _divisible_axes(ctx, batch):
+    """How many leading batch axes XLA may divide among the devices of the program. Others would be padded
+    with members that nobody gave, and whose runs may fail."""
+    devices = getattr(ctx.module_context.axis_context, "num_devices", 1)
+    if devices == 1:
+        return 0
+    return len(list(itertools.takewhile(lambda size: size > 0 and size % devices == 0, batch)))
+
+
+def _everywhere(ctx, operands, batch, has):
+    """The lowering's context and operands, each with all batch axes."""
+
+    def broadcast(*given):
+        found = []
+        for operand, own in zip(given, has):
+            shape = operand.shape[sum(own) :]
+            ones = iter(operand.shape)
+            expanded = [next(ones) if there else 1 for there in own]
+            found.append(
+                jnp.broadcast_to(jnp.reshape(operand, (*expanded, *shape)), (*batch, *shape))
+            )
+        return found
+
+    shapes = [(*batch, *aval.shape[sum(own) :]) for aval, own in zip(ctx.avals_in, has)]
+    avals = [jax.core.ShapedArray(s, aval.dtype) for s, aval in zip(shapes, ctx.avals_in)]
+    lowered = mlir.lower_fun(broadcast, multiple_results=True)(
+        ctx.replace(avals_out=avals), *operands
+    )
+    return ctx.replace(avals_in=avals), lowered
+
+
+def _division(ctx, axes, batch):
+    """Attributes of a call that say how XLA may divide it: its leading `axes` batch axes, and nothing else."""
+    attributes = {"mhlo.frontend_attributes": mlir.ir_attribute({"num_batch_dims": str(axes)})}
+    if not jax.config.jax_use_shardy_partitioner:
+        return attributes
+    sizes = list(batch)
+
+    def mapping(shape):
+        own = range(len(sizes), len(sizes) + len(shape) - len(batch))
+        sizes.extend(shape[len(batch) :])
+        return sdy.TensorMappingAttr.get(
+            [sdy.DimMappingAttr.get([factor]) for factor in (*range(len(batch)), *own)]
+        )
+
+    operands, results = ([mapping(a.shape) for a in avals] for avals in (ctx.avals_in, ctx.avals_out))
+    attributes["sdy.sharding_rule"] = sdy.OpShardingRuleAttr.get(
+        sizes,
+        operands,
+        results,
+        need_replication_factors=list(range(axes, len(sizes))),
+        is_custom=True,
+    )
+    return attributes
+
+
+def _make(name, what, groups, gives_inputs, register, platforms):
     """`register` is called before the first lowering; its targets have the primitives' names, but for
     what `platforms` says: {platform: function(name, function, batch) -> the target's name, or None}."""
     call = _Call(name, groups, gives_inputs)
@@ -132,23 +255,43 @@ def _make(name, groups, gives_inputs, register, platforms):
         results = list(function.inputs if gives_inputs else function.outputs)
         if is_value:
             results += function.others
-        return [jax.core.ShapedArray((*batch, *shape), dtype) for shape, dtype in results]
+        return _result_types(operands, results, batch, has)
 
     def lower(ctx, *operands, function, batch, has, choose):
         register()
-        target = choose(name, function, batch) if choose else name
-        # What is lowered has its number alone.
-        ctx.module_context.add_keepalive(function.handle)
+        if not all(isinstance(size, int) for size in batch):
+            raise NotImplementedError(
+                f"a batch of a {what} has a known size, not {batch}; export the function for the sizes "
+                "that are wanted"
+            )
+        number, made_of = function.number, ""
+        if getattr(ctx.module_context.lowering_parameters, "for_export", False):
+            # Another process finds no number; its programs are not captured.
+            number, made_of = 0, function.text()
+            target = f"{name}_waits" if choose else name
+        else:
+            target = choose(name, function, batch) if choose else name
+            # What is lowered has its number alone.
+            ctx.module_context.add_keepalive(function.handle)
         aliases = {
             o: r for o, r in function.aliases.items() if is_value and len(has[o]) == sum(has[o])
         }
         # An axis of one for all, so that there always is one.
-        return jax.ffi.ffi_lowering(target, operand_output_aliases=aliases)(
+        sizes, axes, attributes = [1, *batch], [[0, *h] for h in has], None
+        if divisible := _divisible_axes(ctx, batch):
+            # Sizes are then those of the part that a device has: they are not known here.
+            ctx, operands = _everywhere(ctx, operands, batch, has)
+            sizes, axes = [-1] * len(batch), [[1] * len(batch)] * len(has)
+            attributes = _division(ctx, divisible, batch)
+        return jax.ffi.ffi_lowering(
+            target, operand_output_aliases=aliases, extra_attributes=attributes
+        )(
             ctx,
             *operands,
-            function=np.int64(function.number),
-            batch=np.array([1, *batch], np.int64),
-            has=np.array([[0, *h] for h in has], np.int64).ravel(),
+            function=np.int64(number),
+            made_of=made_of,
+            batch=np.array(sizes, np.int64),
+            has=np.array(axes, np.int64).ravel(),
         )
 
     def vmap(operands, axes, *, function, batch, has):
@@ -263,11 +406,10 @@ def _transpose(call, transposes):
 
 
 def five_primitives(prefix, what, register, platforms):
-    """The calls PREFIX_value and so on; bind one with
-    call.primitive.bind(*operands, function=..., batch=(), has=((),) * len(operands)), which gives a
-    list. what: the noun of errors. register, platforms: see _make."""
+    """The calls PREFIX_value and so on: value(function, *operands) gives a list. what: the noun of errors.
+    register, platforms: see _make."""
     value, jvp, vjp, hvp, jvp2 = (
-        _make(f"{prefix}_{name}", groups, name in ("vjp", "hvp"), register, platforms)
+        _make(f"{prefix}_{name}", what, groups, name in ("vjp", "hvp"), register, platforms)
         for name, groups in (
             ("value", "xk"),
             ("jvp", "xtk"),

@@ -25,7 +25,7 @@ def dtype_of(precision):
 
 
 def load(scene, inputs, outputs, precision, device, steps):
-    """The function of a scene: a file, or its text or dict."""
+    """What Simulation() takes for a scene: a file, or its text or dict."""
     inputs = _listed(inputs, "inputs", "paths")
     outputs = _listed(outputs, "outputs", "names")
     device, precision, steps, _ = _options(device, precision, steps, 0)
@@ -40,7 +40,12 @@ def load(scene, inputs, outputs, precision, device, steps):
         raise ArgumentError(
             f"scene: a file, or its text or dict is expected, not {type(scene).__name__}"
         )
-    return _core.SceneFunction(text, file, inputs, outputs, device, precision, steps)
+    arguments = inputs, outputs, device, precision, steps
+    return _core.SceneFunction(text, file, *arguments), arguments
+
+
+def _made_again(kind, text, file, arguments):
+    return kind(_core.SceneFunction(text, file, *arguments), arguments)
 
 
 class Simulation:
@@ -49,14 +54,18 @@ class Simulation:
 
     _library = ""
 
-    def __init__(self, function, precision):
+    def __init__(self, function, arguments):
         self._function = function
-        self._precision = precision
+        self._arguments = arguments  # inputs, outputs, device, precision, steps
+        self._precision = precision = arguments[3]
         self._numpy_dtype = dtype_of(precision)
         self.inputs = tuple(function.paths)
         self.shapes = tuple(function.shapes)
         self.outputs = tuple(function.output_names)
         self.output_shapes = tuple(function.output_shapes)
+
+    def __reduce__(self):
+        return _made_again, (type(self), *self._function.scene, self._arguments)
 
     def _scene_values(self):
         """The inputs as the scene has them, as NumPy arrays."""

@@ -15,14 +15,22 @@ Third derivatives are an error.
 
 import functools
 
-from hindcast import _core, _scene_functions
+from hindcast import _core, _exports, _scene_functions
 from hindcast._errors import ArgumentError
 
 try:
     import jax
+    import jax.export
     import jax.numpy as jnp
 
-    from hindcast._jax_rules import check_x64, cuda_target, five_primitives, held_weakly, register
+    from hindcast._jax_rules import (
+        check_x64,
+        cuda_target,
+        five_primitives,
+        held_weakly,
+        register_calls,
+        undivided,
+    )
 except ImportError as error:  # pragma: no cover
     raise ImportError("hindcast.jax needs JAX 0.10 or newer: pip install 'jax>=0.10'") from error
 
@@ -32,6 +40,7 @@ if not hasattr(_core, "_jax_targets"):
     )
 
 # What users call here, too.
+from hindcast import _jax_kernels  # noqa: E402
 from hindcast._jax_kernels import callable_ as callable  # noqa: A004, E402
 from hindcast._jax_kernels import kernel  # noqa: E402
 from hindcast._starts import copy_of, fill, in_out, written  # noqa: E402
@@ -40,7 +49,7 @@ from hindcast._starts import starts_zero as zeros  # noqa: E402
 
 @functools.cache
 def _register():
-    register(
+    register_calls(
         ("hindcast_state", _core._jax_state_type(), _core._jax_targets()),
         ("hindcast_cuda_state", _core._jax_cuda_state_type(), _core._jax_cuda_targets()),
     )
@@ -58,12 +67,14 @@ _calls = five_primitives(
 class _Scene:
     """What the five primitives take: one flat input, one flat output."""
 
-    def __init__(self, function, dtype):
-        self.handle, self.number = function, function.number
+    def __init__(self, function, arguments, dtype):
+        self.handle, self.number, self.arguments = function, function.number, arguments
         self.inputs = [((function.input_size,), dtype)]
         self.outputs = [((function.output_size,), dtype)]
         self.constants, self.others, self.aliases, self.compiled = [], [], {}, {}
 
+    def text(self):
+        return _exports.text_of_scene(*self.handle.scene, self.arguments)
 
 
 # ---- what users call -------------------------------------------------------------------------------------
@@ -92,13 +103,34 @@ class Simulation(_scene_functions.Simulation):
             self._check_shape(path, value.shape, shape)
             if jnp.issubdtype(value.dtype, jnp.complexfloating):
                 raise ArgumentError(f"{path}: complex numbers cannot be taken")
-            flat.append(jnp.ravel(value).astype(self._numpy_dtype))
+            flat.append(jnp.ravel(undivided(value)).astype(self._numpy_dtype))
         if self._scene is None:
-            self._scene = _Scene(self._function, self._numpy_dtype)
-        (y,) = _calls.value.primitive.bind(
-            jnp.concatenate(flat), function=self._scene, batch=(), has=((),)
-        )
+            self._scene = _Scene(self._function, self._arguments, self._numpy_dtype)
+        (y,) = _calls.value(self._scene, jnp.concatenate(flat))
         return self._named(y)
+
+
+def register():
+    """Hands the calls of hindcast to JAX. A process needs it before it calls a program that jax.export
+    has written elsewhere; whatever is made by this module does it itself."""
+    _register()
+    _jax_kernels._register()
+
+
+def export_checks():
+    """What jax.export.export(f, disabled_checks=...) is given for an f that calls hindcast: JAX knows
+    nothing of its calls. A program that was exported runs with the same version of hindcast, and raises
+    an error with another one."""
+    return [
+        jax.export.DisabledSafetyCheck.custom_call(target)
+        for targets in (
+            _core._jax_targets(),
+            _core._jax_cuda_targets(),
+            _core._jax_kernel_targets(),
+            _core._jax_cuda_kernel_targets(),
+        )
+        for target in targets
+    ]
 
 
 def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, steps=None):
@@ -114,5 +146,4 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
     device. steps: instead of the scene's.
     """
     check_x64(precision)
-    function = _scene_functions.load(scene, inputs, outputs, precision, device, steps)
-    return Simulation(function, precision)
+    return Simulation(*_scene_functions.load(scene, inputs, outputs, precision, device, steps))

@@ -1,26 +1,20 @@
-"""Simulations as functions of PyTorch: under autograd, torch.func and torch.compile.
+"""Simulations and kernels as functions of PyTorch: under autograd, torch.func and torch.compile.
 
     import hindcast.torch
     loss = hindcast.torch.simulation("scene.json", inputs=["cage.rest_length"], precision="f64")
     loss(rest).backward()
 
-A simulation is one function of autograd in five kinds that are each other's derivatives, as those of
-hindcast.jax are (_jax_rules.py):
+    f = hindcast.torch.kernel(scale, dim="x", outputs={"y": hindcast.written()})
+    f(x=x, k=2.0)
 
-    value (x)         y
-    jvp   (x, t)      J t
-    vjp   (x, c)      transpose of J, times c
-    hvp   (x, c, u)   the derivative of vjp along u
-    jvp2  (x, t, u)   the derivative of jvp along u
-
-Third derivatives are an error. Operands are [batch..., size], with as many batch axes each; an axis of
-one is what the members of a batch share. vmap adds an axis, and a batch is one call of C++: the
-ensemble, not a loop.
+Both have derivatives up to the second ones, in both modes (_torch_rules.py), and are on the host.
 """
 
-import weakref
+import math
 
-from hindcast import _scene_functions
+import numpy as np
+
+from hindcast import _kernel_functions, _scene_functions
 from hindcast._errors import ArgumentError
 
 try:
@@ -28,159 +22,30 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("hindcast.torch needs PyTorch: pip install torch") from error
 
-__all__ = ["Simulation", "simulation"]
+# What users call here, too.
+from hindcast import _torch_rules  # noqa: E402
+from hindcast._kernel_parameters import DTYPES  # noqa: E402
+from hindcast._starts import Call, copy_of, fill, in_out, written  # noqa: E402
+from hindcast._starts import starts_zero as zeros  # noqa: E402
 
-# For each operand, the kind of its tangent's term and the operands that it takes ("d": the tangent).
-# None: third order.
-_TANGENTS = {
-    "value": (("jvp", (0, "d")),),
-    "jvp": (("jvp2", (0, 1, "d")), ("jvp", (0, "d"))),
-    "vjp": (("hvp", (0, 1, "d")), ("vjp", (0, "d"))),
-    "hvp": (None, ("hvp", (0, "d", 2)), ("hvp", (0, 1, "d"))),
-    "jvp2": (None, ("jvp2", (0, "d", 2)), ("jvp2", (0, 1, "d"))),
-}
-# The same for its adjoint ("d": the result's cotangent).
-_ADJOINTS = {
-    "value": (("vjp", (0, "d")),),
-    "jvp": (("hvp", (0, "d", 1)), ("vjp", (0, "d"))),
-    "vjp": (("hvp", (0, 1, "d")), ("jvp", (0, "d"))),
-    "hvp": (None, ("jvp2", (0, 2, "d")), ("hvp", (0, 1, "d"))),
-    "jvp2": (None, ("hvp", (0, "d", 2)), ("hvp", (0, "d", 1))),
-}
+__all__ = [
+    "Simulation",
+    "callable",
+    "copy_of",
+    "fill",
+    "in_out",
+    "kernel",
+    "simulation",
+    "written",
+    "zeros",
+]
 
 
-# ---- the call of C++ -------------------------------------------------------------------------------------
-
-# By key, which is all that a compiled graph holds of a function. Whoever calls it keeps it.
-_functions = weakref.WeakValueDictionary()
-
-
-class _Function:
-    """A scene's function, which graphs of autograd keep."""
-
-    def __init__(self, core):
-        self.core = core
-        self.key = str(core.number)
-        self.input_size, self.output_size = core.input_size, core.output_size
-        _functions[self.key] = self
-
-    def result_size(self, kind):
-        return self.input_size if kind in ("vjp", "hvp") else self.output_size
-
-
-def _function_of(key):
-    function = _functions.get(key)
-    if function is None:
-        raise RuntimeError(
-            "the simulation of this graph is gone: keep what hindcast.torch.simulation returned"
+def _require_host(name, tensor, what):
+    if tensor.device.type != "cpu":
+        raise ArgumentError(
+            f"{name}: the tensor is on '{tensor.device}', and {what} take tensors on the host: x.cpu()"
         )
-    return function
-
-
-def _batch_of(operands):
-    return torch.broadcast_shapes(*(operand.shape[:-1] for operand in operands))
-
-
-@torch.library.custom_op("hindcast::simulation", mutates_args=())
-def _run(kind: str, key: str, operands: list[torch.Tensor]) -> torch.Tensor:
-    function = _function_of(key)
-    batch = _batch_of(operands)
-    rows = [o.expand(*batch, -1).reshape(-1, o.shape[-1]).numpy() for o in operands]
-    result = torch.from_numpy(function.core.rows(kind, *rows)).to(operands[0].dtype)
-    return result.reshape(*batch, function.result_size(kind))
-
-
-@_run.register_fake
-def _(kind, key, operands):
-    return operands[0].new_empty((*_batch_of(operands), _function_of(key).result_size(kind)))
-
-
-# ---- autograd --------------------------------------------------------------------------------------------
-
-
-class _Call(torch.autograd.Function):
-    """_run with its derivatives."""
-
-    @staticmethod
-    def forward(kind, function, *operands):
-        return _run(kind, function.key, list(operands))
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.kind, ctx.function, *operands = inputs
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*operands)
-        ctx.save_for_forward(*operands)
-
-    @staticmethod
-    def backward(ctx, cotangent):
-        operands = ctx.saved_tensors
-        results = [None] * len(operands)
-        for k, (operand, adjoint) in enumerate(zip(operands, _ADJOINTS[ctx.kind])):
-            if cotangent is None or adjoint is None or not ctx.needs_input_grad[2 + k]:
-                continue
-            # What the members of a batch share comes together.
-            results[k] = _term(ctx.function, adjoint, operands, cotangent).sum_to_size(operand.shape)
-        return None, None, *results
-
-    @staticmethod
-    def jvp(ctx, _kind, _function, *tangents):
-        total = None
-        for tangent, rule in zip(tangents, _TANGENTS[ctx.kind]):
-            if tangent is not None and rule is not None:
-                term = _term(ctx.function, rule, ctx.saved_tensors, tangent)
-                total = term if total is None else total + term
-        return total
-
-    @staticmethod
-    def vmap(info, in_dims, kind, function, *operands):
-        moved = [
-            operand.unsqueeze(0) if axis is None else operand.movedim(axis, 0)
-            for operand, axis in zip(operands, in_dims[2:])
-        ]
-        return _Call.apply(kind, function, *moved), 0
-
-
-def _term(function, rule, operands, d):
-    kind, taken = rule
-    x, *others = (d if k == "d" else operands[k] for k in taken)
-    if kind in ("hvp", "jvp2"):
-        x = _Last.apply(x)
-    return _Call.apply(kind, function, x, *others)
-
-
-class _Last(torch.autograd.Function):
-    """x of a second derivative: the same, but not to be differentiated. That what it is used for
-    needs a derivative does not say that x does, so that its own rule raises."""
-
-    error = "third derivatives of a simulation: hindcast has its first and second ones"
-
-    @staticmethod
-    def forward(x):
-        return x.clone()
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        pass
-
-    @staticmethod
-    def backward(ctx, cotangent):
-        raise NotImplementedError(_Last.error)
-
-    @staticmethod
-    def jvp(ctx, tangent):
-        raise NotImplementedError(_Last.error)
-
-    @staticmethod
-    def vmap(info, in_dims, x):
-        return _Last.apply(x), in_dims[0]
-
-
-# Dynamo puts it into its graphs as it stands; what is behind it is traced by AOTAutograd, with the
-# shapes of register_fake.
-@torch.compiler.allow_in_graph
-def _value(key, x):
-    return _Call.apply("value", _function_of(key), x)
 
 
 # ---- what users call -------------------------------------------------------------------------------------
@@ -194,10 +59,17 @@ class Simulation(_scene_functions.Simulation):
 
     _library = "torch"
 
-    def __init__(self, function, precision):
-        super().__init__(function, precision)
-        self.dtype = torch.float64 if precision == "f64" else torch.float32
-        self._held = _Function(function)
+    def __init__(self, function, arguments):
+        super().__init__(function, arguments)
+        self.dtype = torch.float64 if self._precision == "f64" else torch.float32
+        self._held = _torch_rules.Called(
+            "simulation",
+            [(function.input_size, self.dtype)],
+            [(function.output_size, self.dtype)],
+            [],
+            [],
+            lambda kind, *rows: [function.rows(kind, *rows)],
+        )
         self._key = self._held.key
 
     def initial(self):
@@ -212,11 +84,7 @@ class Simulation(_scene_functions.Simulation):
             if not isinstance(value, torch.Tensor):
                 value = torch.as_tensor(value, dtype=self.dtype)
             self._check_shape(path, value.shape, shape)
-            if value.device.type != "cpu":
-                raise ArgumentError(
-                    f"{path}: the tensor is on '{value.device}', and simulations take tensors on "
-                    "the host: x.cpu()"
-                )
+            _require_host(path, value, "simulations")
             if value.dtype != self.dtype:
                 raise ArgumentError(
                     f"{path}: the tensor holds {value.dtype}, and the simulation {self.dtype}: "
@@ -225,7 +93,7 @@ class Simulation(_scene_functions.Simulation):
             flat.append(value if value.dim() == 1 else value.reshape(-1))
         # Every operation here is a node of the graph, which takes longer than a small simulation.
         x = flat[0] if len(flat) == 1 else torch.cat(flat)
-        return self._named(_value(self._key, x))
+        return self._named(_torch_rules.call(self._key, x)[0])
 
 
 def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, steps=None):
@@ -240,5 +108,80 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
     simulation runs, a hindcast.Device or its name; compiled code on all processors if none is named.
     steps: instead of the scene's.
     """
-    function = _scene_functions.load(scene, inputs, outputs, precision, device, steps)
-    return Simulation(function, precision)
+    return Simulation(*_scene_functions.load(scene, inputs, outputs, precision, device, steps))
+
+
+class KernelFunction(_kernel_functions.KernelFunction):
+    """A function of PyTorch that runs kernels."""
+
+    _library = "torch"
+
+    def _taken(self, name, value):
+        weak = not isinstance(value, (torch.Tensor, np.ndarray, np.generic))
+        tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value)
+        _require_host(name, tensor, "kernels")
+        if weak and tensor.dtype.is_floating_point:
+            tensor = torch.as_tensor(value, dtype=torch.float64)  # all digits of Python's numbers
+        family = "real" if tensor.dtype.is_floating_point else "integer"
+        if tensor.dtype.is_complex or tensor.dtype == torch.bool:
+            family = "other"
+        return tensor, _OF_TORCH.get(tensor.dtype, tensor.dtype), family, weak
+
+    def _cast(self, tensor, dtype):
+        return tensor.to(_torch_rules.of_dtype(dtype))
+
+    def _conversion(self, name, dtype):
+        return f"{name}.to(torch.{'get_default_dtype()' if dtype is None else dtype.name})"
+
+    def _usual_precision(self):
+        return "f64" if torch.get_default_dtype() == torch.float64 else "f32"
+
+    # What decides by shapes and records is not traced: torch.compile leaves its graph for the call.
+    @torch.compiler.disable
+    def __call__(self, *args, **named):
+        return super().__call__(*args, **named)
+
+    def _run(self, recorded, operands):
+        called = getattr(recorded, "called", None)
+        if called is None:
+            sides = recorded.inputs, recorded.outputs, recorded.constants, recorded.others
+            called = recorded.called = _torch_rules.Called(
+                "kernel", *([_flat(*s) for s in side] for side in sides), recorded.handle.run
+            )
+        results = _torch_rules.call(called.key, *(o.reshape(-1) for o in operands))
+        shapes = [shape for shape, _ in (*recorded.outputs, *recorded.others)]
+        return [result.reshape(shape) for result, shape in zip(results, shapes)]
+
+
+_OF_TORCH = {_torch_rules.of_dtype(np.dtype(d)): np.dtype(d) for d in DTYPES.values()}
+
+
+def _flat(shape, dtype):
+    return math.prod(shape), _torch_rules.of_dtype(dtype)
+
+
+def kernel(kernel, dim, outputs, inputs=None, precision=None, device=None, temporaries=None, **names):
+    """A kernel as a function of PyTorch, with its derivatives up to the second ones.
+
+    outputs: {name: how it begins}. hc.torch.zeros(), the default of what is added to; hc.fill(value);
+    hc.written(), where every element is stored, which is looked at; hc.copy_of("name") or
+    hc.in_out("name"), as an input, which stays as it is; or an array of values. Each but the last three
+    takes shape=, a tuple or a function of the inputs' shapes, where the kernel does not tell: what is
+    stored at the own index has `dim` elements. dim: a number, the name of an input for its length, or
+    a function of the inputs' shapes. inputs: their names in the order of arguments by place; all that
+    the kernel reads, in its order, if left out. precision: of reals, if not that of the tensors given.
+    names: which tensor a parameter takes, where names differ.
+    """
+    return callable([Call(kernel, dim, names)], inputs, outputs, precision, device, temporaries)
+
+
+def callable(calls, inputs=None, outputs=None, precision=None, device=None, temporaries=None):  # noqa: A001
+    """Kernels one after the other as one function of PyTorch, differentiated as a whole.
+
+    calls: a list of hc.call(kernel, dim, ...). Equal names are one tensor. outputs: as those of
+    hc.torch.kernel. temporaries: how what is written and is no output begins, where the kernels do not
+    tell.
+    """
+    return KernelFunction(
+        _kernel_functions.checked_calls(calls, outputs), inputs, outputs, precision, device, temporaries
+    )

@@ -106,6 +106,7 @@ void bind_scenes(nb::module_& m);
 void bind_batches(nb::module_& m);
 void bind_scene_functions(nb::module_& m);
 void bind_kernel_functions(nb::module_& m);
+void bind_pickling(nb::module_& m);
 void bind_pictures(nb::module_& m);
 void bind_jax(nb::module_& m);
 void bind_jax_cuda(nb::module_& m);

@@ -49,6 +49,7 @@ NB_MODULE(_core, m) {
     bind_batches(m);
     bind_scene_functions(m);
     bind_kernel_functions(m);
+    bind_pickling(m);
 #ifdef HINDCAST_PYTHON_RENDER
     bind_pictures(m);
 #else

@@ -66,15 +66,19 @@ void run(Kind kind, cuda::StreamHandle stream, SceneFunction& function,
 template <Kind kind>
 ffi::Error by_host(cuda::StreamHandle stream, std::int32_t /*ordinal*/, CudaState* state,
                    ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
-                   std::int64_t /*function*/, Integers batch, Integers has) {
+                   std::int64_t /*function*/, Integers batch, Integers has,
+                   std::string_view /*made_of*/) {
     try {
         require_own_process();
+        const EndsByInterrupt here;
         if (is_captured(stream))
             return ffi::Error(ffi::ErrorCode::kFailedPrecondition,
                               "hindcast: this simulation passes through the host and cannot be "
                               "captured into a command buffer");
         if (result->element_count() > 0)
-            run(kind, stream, *state->function, arguments, *result, {batch.begin(), batch.size()},
+            run(kind, stream, *state->function, arguments, *result,
+                batch_of({batch.begin(), batch.size()},
+                         arguments.get<ffi::AnyBuffer>(0)->dimensions()),
                 {has.begin(), has.size()});
     } catch (const std::exception& error) {
         return ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what());
@@ -87,7 +91,8 @@ ffi::Error by_host(cuda::StreamHandle stream, std::int32_t /*ordinal*/, CudaStat
 template <Kind kind>
 ffi::Error on_device(cuda::StreamHandle stream, std::int32_t ordinal, CudaState* state,
                      ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
-                     std::int64_t /*function*/, Integers batch, Integers /*has*/) {
+                     std::int64_t /*function*/, Integers batch, Integers /*has*/,
+                     std::string_view /*made_of*/) {
     try {
         require_own_process();
         if (std::ranges::any_of(batch, [](std::int64_t size) { return size != 1; }))
@@ -120,6 +125,7 @@ XLA_FFI_Error* execute(XLA_FFI_CallFrame* frame) {
                                   .Attr<std::int64_t>("function")
                                   .Attr<Integers>("batch")
                                   .Attr<Integers>("has")
+                                  .Attr<std::string_view>("made_of")
                                   .To(function, {traits...});
     return bound->Call(frame);
 }

@@ -22,15 +22,19 @@ RowData numbers_of(const ffi::AnyBuffer& buffer) {
 
 template <Kind kind>
 ffi::Error call(State* state, ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
-                std::int64_t /*function*/, Integers batch, Integers has) {
+                std::int64_t /*function*/, Integers batch, Integers has,
+                std::string_view /*made_of*/) {
     try {
         require_own_process();
+        const EndsByInterrupt here;
         std::vector<RowData> operands;
         for (std::size_t k = 0; k < arguments.size(); ++k)
             operands.push_back(numbers_of(*arguments.get<ffi::AnyBuffer>(k)));
         if (result->element_count() > 0)
             run_rows(kind, *state->function, operands, numbers_of(*result),
-                     {batch.begin(), batch.size()}, {has.begin(), has.size()});
+                     batch_of({batch.begin(), batch.size()},
+                              arguments.get<ffi::AnyBuffer>(0)->dimensions()),
+                     {has.begin(), has.size()});
     } catch (const std::exception& error) {
         return ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what());
     }
@@ -46,6 +50,7 @@ XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
                                   .Attr<std::int64_t>("function")
                                   .Attr<Integers>("batch")
                                   .Attr<Integers>("has")
+                                  .Attr<std::string_view>("made_of")
                                   .To(call<kind>);
     return bound->Call(frame);
 }

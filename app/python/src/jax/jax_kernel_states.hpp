@@ -24,17 +24,25 @@ struct KernelState : Platform {
     KernelFunction::Kind kind = KernelFunction::Kind::value;
     std::size_t rows = 1;
     std::vector<std::vector<std::size_t>> row_of_operand;  // if there is more than one row
+    std::size_t divided_axes = 0;  // each operand has these, and its dimensions say how many rows
 
     template <KernelFunction::Kind of>
     static ffi::ErrorOr<std::unique_ptr<KernelState>> make(std::int64_t number, Integers batch,
-                                                           Integers has) {
+                                                           Integers has, std::string_view made_of) {
         try {
+            const EndsByInterrupt here;
             auto state = std::make_unique<KernelState>();
-            state->function = find_kernel_function(number);
+            state->function = made_of.empty() ? find_kernel_function(number)
+                                              : made_again<KernelFunction>(made_of);
             if (!state->function)
                 return ffi::Unexpected(
                     ffi::Error::Internal("hindcast: the function of this program is gone"));
             state->kind = of;
+            if (batch.size() > 0 && batch[0] < 0) {
+                state->divided_axes = batch.size();
+                state->prepare(*state->function, of);
+                return state;
+            }
             for (const std::int64_t size : batch) state->rows *= static_cast<std::size_t>(size);
             const std::size_t operands = state->function->operands(of).size();
             const std::span<const std::int64_t> axes{batch.begin(), batch.size()};
@@ -64,6 +72,7 @@ XLA_FFI_Error* instantiate_kernel(XLA_FFI_CallFrame* frame) {
                                   .Attr<std::int64_t>("function")
                                   .Attr<Integers>("batch")
                                   .Attr<Integers>("has")
+                                  .Attr<std::string_view>("made_of")
                                   .To(State::template make<kind>);
     return bound->Call(frame);
 }
@@ -106,12 +115,18 @@ ffi::Error run_calls(const State& state, ffi::RemainingArgs arguments, ffi::Rema
             if (!buffer) return buffer.error();
             to[k] = static_cast<std::byte*>((*buffer)->untyped_data());
         }
-        if (state.rows == 0) return ffi::Error::Success();
+        std::size_t rows = state.rows;
+        for (std::size_t axis = 0; axis < state.divided_axes; ++axis)
+            rows *= static_cast<std::size_t>(arguments.get<ffi::AnyBuffer>(0)->dimensions()[axis]);
+        if (rows == 0) return ffi::Error::Success();
         work([&](const auto& call) {
-            if (state.rows == 1) return call(from.data(), to.data());
-            for (std::size_t row = 0; row < state.rows; ++row) {
-                for (std::size_t k = 0; k < in.size(); ++k)
-                    from[k] = first[k] + state.row_of_operand[k][row] * in[k].bytes();
+            if (rows == 1) return call(from.data(), to.data());
+            for (std::size_t row = 0; row < rows; ++row) {
+                for (std::size_t k = 0; k < in.size(); ++k) {
+                    const std::size_t own =
+                        state.divided_axes > 0 ? row : state.row_of_operand[k][row];
+                    from[k] = first[k] + own * in[k].bytes();
+                }
                 call(from.data(), to.data());
                 for (std::size_t k = 0; k < out.size(); ++k) to[k] += out[k].bytes();
             }

@@ -30,6 +30,14 @@ private:
 
 }  // namespace
 
+std::vector<std::int64_t> batch_of(std::span<const std::int64_t> told,
+                                   std::span<const std::int64_t> dimensions) {
+    std::vector<std::int64_t> sizes(told.begin(), told.end());
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+        if (sizes[axis] < 0) sizes[axis] = dimensions[axis];
+    return sizes;
+}
+
 std::size_t row_of(std::size_t row, std::span<const std::int64_t> batch,
                    std::span<const std::int64_t> has) {
     std::size_t result = 0, stride = 1;

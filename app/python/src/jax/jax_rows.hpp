@@ -19,6 +19,11 @@ struct RowData {
     bool is_f64 = false;
 };
 
+// The sizes of the batch axes. A call that XLA has divided among devices is told -1: each operand has
+// all axes, and its dimensions are those of the part that this device has.
+std::vector<std::int64_t> batch_of(std::span<const std::int64_t> told,
+                                   std::span<const std::int64_t> dimensions);
+
 // Operands are [batch..., size], each with those batch axes that it has: `has`, one after the other.
 void run_rows(SceneFunction::Kind kind, SceneFunction& function, std::span<const RowData> operands,
               const RowData& result, std::span<const std::int64_t> batch,

@@ -7,6 +7,8 @@
 
 #include "app/python/src/bindings.hpp"
 #include "app/python/src/jax/call_kinds.hpp"
+#include "app/python/src/jax/jax_interrupts.hpp"
+#include "app/python/src/jax/numbered.hpp"
 #include "app/python/src/scenes/scene_functions.hpp"
 #include "xla/ffi/api/ffi.h"
 
@@ -25,23 +27,32 @@ struct SceneState : Platform {
     std::shared_ptr<SceneCalls> function;
 
     // XLA insists that each stage takes all attributes of the call: `function` says which
-    // simulation, `batch` the sizes of the batch axes, `has` which of them each operand has.
+    // simulation, or `made_of` in a program that was exported; `batch` the sizes of the batch axes,
+    // `has` which of them each operand has.
     static ffi::ErrorOr<std::unique_ptr<SceneState>> make(std::int64_t function, Integers /*batch*/,
-                                                          Integers /*has*/) {
-        auto state = std::make_unique<SceneState>();
-        state->function = find_scene_function(function);
-        if (!state->function)
-            return ffi::Unexpected(
-                ffi::Error::Internal("hindcast: the simulation of this program is gone"));
-        return state;
+                                                          Integers /*has*/,
+                                                          std::string_view made_of) {
+        try {
+            auto state = std::make_unique<SceneState>();
+            state->function =
+                made_of.empty() ? find_scene_function(function) : made_again<SceneCalls>(made_of);
+            if (!state->function)
+                return ffi::Unexpected(
+                    ffi::Error::Internal("hindcast: the simulation of this program is gone"));
+            return state;
+        } catch (const std::exception& error) {
+            return ffi::Unexpected(ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what()));
+        }
     }
     // With what Platform::prepare(function, kind) makes.
     template <SceneFunction::Kind kind>
     static ffi::ErrorOr<std::unique_ptr<SceneState>> make_prepared(std::int64_t function,
-                                                                   Integers batch, Integers has) {
-        auto state = make(function, batch, has);
+                                                                   Integers batch, Integers has,
+                                                                   std::string_view made_of) {
+        auto state = make(function, batch, has, made_of);
         if (state.has_error()) return state;
         try {
+            const EndsByInterrupt here;
             (*state)->prepare(*(*state)->function, kind);
         } catch (const std::exception& error) {
             return ffi::Unexpected(ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what()));
@@ -61,6 +72,7 @@ XLA_FFI_Error* instantiate_scene(XLA_FFI_CallFrame* frame) {
                                   .Attr<std::int64_t>("function")
                                   .Attr<Integers>("batch")
                                   .Attr<Integers>("has")
+                                  .Attr<std::string_view>("made_of")
                                   .To(make);
     return bound->Call(frame);
 }

@@ -6,7 +6,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
+
+#include "app/python/src/bindings.hpp"
+#include "engine/base/error.hpp"
 
 namespace hindcast::python {
 
@@ -42,6 +47,29 @@ private:
     std::map<std::int64_t, std::shared_ptr<T>> functions_;
     std::int64_t last_ = 0;
 };
+
+template <class T>
+struct NumberedHandle;
+
+// The function of a program that was exported (hindcast/_exports.py), one for all that have the same
+// text and live at once. Throws Error.
+template <class T>
+std::shared_ptr<T> made_again(std::string_view text) {
+    static auto* const all = new std::map<std::string, std::weak_ptr<T>, std::less<>>;
+    const nb::gil_scoped_acquire lock;  // of them, too
+    if (const auto found = all->find(text); found != all->end())
+        if (std::shared_ptr<T> function = found->second.lock()) return function;
+    try {
+        const nb::object handle = nb::module_::import_("hindcast._exports")
+                                      .attr("function_of")(nb::str(text.data(), text.size()));
+        std::shared_ptr<T> function = nb::cast<const NumberedHandle<T>&>(handle).function;
+        std::erase_if(*all, [](const auto& entry) { return entry.second.expired(); });
+        all->insert_or_assign(std::string(text), function);
+        return function;
+    } catch (const std::exception& error) {
+        throw Error(error.what());
+    }
+}
 
 // What Python holds of a function.
 template <class T>

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "app/python/src/arrays/devices.hpp"
+#include "app/python/src/guarded.hpp"
 #include "app/python/src/jax/device_recordings.hpp"
 #include "app/python/src/jax/numbered.hpp"
 #include "app/python/src/kernels/kernel_recordings.hpp"
@@ -170,7 +171,6 @@ std::shared_ptr<KernelFunction> make(const std::shared_ptr<Device>& device,
                                      std::vector<int> output_buffers,
                                      std::vector<int> other_buffers, nb::handle buffers,
                                      nb::handle calls) {
-    require_own_process();
     KernelFunction::Parts parts{.device = device ? device : default_device(),
                                 .precision = precision_of(precision),
                                 .inputs = outsides(inputs),
@@ -188,8 +188,50 @@ std::shared_ptr<KernelFunction> make(const std::shared_ptr<Device>& device,
             "the host is chosen, such as hc.device('cpu')");
     for (const nb::handle b : buffers) parts.buffers.push_back(buffer_of(b));
     for (const nb::handle c : calls) parts.calls.push_back(call_of(c));
-    const nb::gil_scoped_release release;
-    return std::make_shared<KernelFunction>(std::move(parts));
+    return interruptibly([&] { return std::make_shared<KernelFunction>(std::move(parts)); });
+}
+
+using Operand = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+// Results [rows, size] of operands [rows, size].
+nb::list run(const KernelHandle& handle, const std::string& name, const nb::args& given) {
+    KernelFunction& f = *handle.function;
+    const Kind kind = kind_of<Kind>(name);
+    const auto &in = f.operands(kind), &out = f.results(kind);
+    if (given.size() != in.size())
+        refuse(fmt::format("{} takes {} operands, and is given {}", name, in.size(), given.size()));
+    std::size_t rows = 1;
+    std::vector<const std::byte*> from;
+    for (std::size_t k = 0; k < in.size(); ++k) {
+        const auto operand = nb::cast<Operand>(given[k]);
+        if (k == 0 && operand.ndim() == 2) rows = operand.shape(0);
+        if (operand.ndim() != 2 || operand.shape(0) != rows ||
+            static_cast<std::int64_t>(operand.shape(1)) != in[k].size ||
+            operand.dtype() != dlpack_type(in[k].type))
+            refuse(fmt::format("operand {}: {} [rows, {}] is expected, with as many rows in each",
+                               k, ir::name_of(in[k].type), in[k].size));
+        from.push_back(static_cast<const std::byte*>(operand.data()));
+    }
+    nb::list results;
+    std::vector<std::byte*> to;
+    for (const KernelFunction::Outside& o : out) {
+        auto* const bytes = new std::byte[rows * o.bytes()];
+        const nb::capsule owner(bytes,
+                                [](void* p) noexcept { delete[] static_cast<std::byte*>(p); });
+        const std::size_t shape[] = {rows, static_cast<std::size_t>(o.size)};
+        results.append(
+            nb::cast(nb::ndarray<nb::numpy>(bytes, 2, shape, owner, nullptr, dlpack_type(o.type))));
+        to.push_back(bytes);
+    }
+    interruptibly([&] {
+        KernelFunction::Lease recording(f, kind);
+        for (std::size_t row = 0; row < rows; ++row) {
+            recording.run(from.data(), to.data());
+            for (std::size_t k = 0; k < in.size(); ++k) from[k] += in[k].bytes();
+            for (std::size_t k = 0; k < out.size(); ++k) to[k] += out[k].bytes();
+        }
+    });
+    return results;
 }
 
 // [(name, access, type, components, rows, may it be one value for all?), ...]; "real" is the type
@@ -236,6 +278,9 @@ void bind_kernel_functions(nb::module_& m) {
             "device"_a.none(), "precision"_a, "inputs"_a, "constants"_a, "outputs"_a, "others"_a,
             "output_buffers"_a, "other_buffers"_a, "buffers"_a, "calls"_a)
         .def_ro("number", &KernelHandle::number, "By which compiled programs find it.")
+        .def("run", run, "kind"_a, "operands"_a,
+             "Calls of one kind, as SceneFunction.rows(): arrays [rows, size] for arrays "
+             "[rows, size].")
         .def(
             "prepare_on",
             [](const KernelHandle& handle, const std::string& kind, int ordinal) {

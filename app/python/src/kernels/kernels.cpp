@@ -42,9 +42,11 @@ void PyKernel::prepare() const {
     if (!source_->describe.is_valid())
         throw Error("its function is no longer there").in_kernel(definition_.name());
     const nb::object describe = source_->describe;  // another thread may let it go
-    auto program = std::make_shared<const Program>(parse_program(describe()));
+    const nb::object description = describe();
+    auto program = std::make_shared<const Program>(parse_program(description));
     if (source_->program) return;
     source_->program = std::move(program);
+    parts_.description = description;
     try {
         definition_.trace(ir::Precision::f64);  // errors of the kernel are told now
     } catch (...) {
@@ -102,7 +104,10 @@ std::unique_ptr<PyKernel> make_kernel(const std::string& name, nb::handle parame
                 throw Error("internal: a kernel of Python is traced before it is prepared");
             record_program(*source->program, symbols, shared);
         });
-    return std::make_unique<PyKernel>(std::move(definition), std::move(documentation), source);
+    PyKernel::Parts parts;
+    parts.parameters = nb::borrow(parameters);
+    return std::make_unique<PyKernel>(std::move(definition), std::move(documentation),
+                                      std::move(parts), source);
 }
 
 // `options` is a JSON object.
@@ -110,8 +115,11 @@ std::unique_ptr<PyKernel> built_in(const std::string& name, const std::string& o
     return checked([&] {
         const model::PublishedKernel& kernel = all_modules().kernel(name);
         const auto document = document::Document::parse(options, "the options of '" + name + "'");
+        PyKernel::Parts parts;
+        parts.name = name;
+        parts.options = options;
         return std::make_unique<PyKernel>(model::make_kernel(kernel, document.root()),
-                                          reference(kernel));
+                                          reference(kernel), std::move(parts));
     });
 }
 
@@ -120,6 +128,15 @@ std::vector<std::pair<std::string, std::string>> built_in_kernels() {
     for (const model::PublishedKernel& kernel : all_modules().kernels())
         list.emplace_back(kernel.name, reference(kernel));
     return list;
+}
+
+// Arguments of built_in(), or of make_kernel() with the description in place of the function.
+nb::tuple parts_of(const PyKernel& kernel) {
+    const PyKernel::Parts& parts = kernel.parts();
+    if (!kernel.source()) return nb::make_tuple(parts.name, parts.options);
+    kernel.prepare();
+    return nb::make_tuple(kernel.signature().name(), parts.parameters, kernel.documentation(),
+                          parts.description);
 }
 
 // A kernel that has not run its function refers to it, and the function often to the kernel.
@@ -172,11 +189,16 @@ void bind_kernels(nb::module_& m) {
                         .c_str());
             },
             "A TypeError: kernels are bound by record(), not called.")
+        // Nothing of a kernel changes.
+        .def("__copy__", [](nb::object self) { return self; })
+        .def(
+            "__deepcopy__", [](nb::object self, nb::handle) { return self; }, "memo"_a)
         .def("__repr__",
              [](const PyKernel& k) { return "hindcast.Kernel " + k.signature().name(); });
     m.def("_make_kernel", &make_kernel, "name"_a, "parameters"_a, "documentation"_a, "describe"_a);
     m.def("_built_in", &built_in, "name"_a, "options"_a);
     m.def("_built_in_kernels", &built_in_kernels);
+    m.def("_kernel_parts", &parts_of, "kernel"_a);
 }
 
 }  // namespace hindcast::python

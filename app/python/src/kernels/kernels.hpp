@@ -15,10 +15,19 @@ public:
     // What the definition's body refers to: the function until it has run, then its steps.
     struct Source;
 
-    PyKernel(lang::KernelDef definition, std::string documentation,
+    // What it is made of again in another process: hindcast/_pickling.py. Python's, so that they are
+    // here and not in the source, which compiled programs keep on threads without its lock.
+    struct Parts {
+        std::string name, options;  // of a kernel of the library; options are JSON
+        nb::object parameters;      // as make_kernel() takes them
+        nb::object description;     // what the function has recorded, once it has run
+    };
+
+    PyKernel(lang::KernelDef definition, std::string documentation, Parts parts,
              std::shared_ptr<Source> source = {})
         : definition_(std::move(definition)),
           documentation_(std::move(documentation)),
+          parts_(std::move(parts)),
           source_(std::move(source)) {}
     const std::string& documentation() const { return documentation_; }
     // Name and parameters; for launches use definition().
@@ -31,10 +40,12 @@ public:
     }
     void prepare() const;
     const std::shared_ptr<Source>& source() const { return source_; }
+    const Parts& parts() const { return parts_; }
 
 private:
     lang::KernelDef definition_;
     std::string documentation_;
+    mutable Parts parts_;
     std::shared_ptr<Source> source_;  // none for kernels of the library
 };
 

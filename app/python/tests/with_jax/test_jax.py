@@ -5,7 +5,7 @@ import json
 import os
 import pathlib
 
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
 import numpy as np
 import pytest
@@ -273,3 +273,43 @@ def test_compiled_programs_keep_what_they_call(point):
     del compiled
     gc.collect()
     assert hc._core._scene_functions() == before
+
+
+# ---- values that the scene cannot have -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value, words", [(-3.0, "-3"), (float("nan"), "nan"), (0.0, None)])
+@pytest.mark.parametrize(
+    "compose",
+    [
+        lambda f: f,
+        jax.jit,
+        jax.grad,
+        lambda f: lambda x: jax.jvp(f, (x,), (1.0,)),
+        jax.hessian,
+        lambda f: lambda x: jax.vmap(f)(jnp.stack([90.0, x])),
+        lambda f: jax.jit(lambda x: jax.vmap(jax.grad(f))(jnp.stack([90.0, x]))),
+    ],
+)
+def test_values_that_the_scene_refuses(loss, point, compose, value, words):
+    f = compose(lambda stiffness: loss(point[0], stiffness, point[2]))
+    sim = hc.load(CAGE)
+    if words is None:
+        sim["cage.stiffness"] = value
+        jax.block_until_ready(f(value))
+        return
+    with pytest.raises(ValueError, match=rf"cage.stiffness cannot be {words}") as refused:
+        sim["cage.stiffness"] = value
+    # The same words, from the handler.
+    message = str(refused.value).removeprefix("value: ")
+    assert "give a number" in message
+    with pytest.raises(Exception) as raised:
+        jax.block_until_ready(f(value))
+    assert message in str(raised.value)
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(f(90.0)))
+
+
+def test_the_element_that_is_refused_has_its_name(loss, point):
+    rest = point[0].at[3].set(-0.5)
+    with pytest.raises(Exception, match=r"cage.rest_length\[3\] cannot be -0.5"):
+        jax.block_until_ready(jax.jit(loss)(rest, *point[1:]))

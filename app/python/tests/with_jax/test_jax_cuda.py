@@ -116,6 +116,35 @@ def test_f32_numbers():
     p.close()
 
 
+CAGE = str(pathlib.Path(SCENE).with_name("spring_cage.json"))
+
+
+@pytest.mark.parametrize("kind, others", [("value", ()), ("jvp", (1.0,)), ("vjp", (1.0,)), ("hvp", (1.0, 1.0))])
+@pytest.mark.parametrize("refused", [-3.0, np.nan, np.inf])
+def test_values_that_the_scene_refuses(kind, others, refused):
+    """NaN where a call cannot raise; an error by way of the host."""
+    f = _core.SceneFunction("", CAGE, ["cage.stiffness"], ["loss"], None, "f64", 5)
+    operands = [np.array([x]) for x in (refused, *others)]
+    p = program(kind, f, driver.stream(), has=((0,),) * len(operands))
+    assert np.isnan(run(p, operands, (1, 1))).all()
+    assert np.isfinite(run(p, [np.array([90.0]), *operands[1:]], (1, 1))).all()
+    p.close()
+    p = program(kind, f, driver.stream(), has=((0,),) * len(operands), waits=True)
+    with pytest.raises(XlaError, match=f"cage.stiffness cannot be {refused}"):
+        run(p, operands, (1, 1))
+    p.close()
+
+
+def test_a_batch_that_xla_has_divided():
+    """The part of this device: the operands' dimensions say how many rows it has."""
+    f = function()
+    v = np.stack([V * (1 + 0.1 * k) for k in range(3)])
+    p = program("vjp", f, driver.stream(), batch=(-1,), has=((1,), (1,)), waits=True)
+    got = run(p, [v, np.array([[1.0], [2.0], [0.5]])], (3, 3))
+    assert np.allclose(got, [2 * miss(v[0]), 4 * miss(v[1]), miss(v[2])], rtol=1e-12, atol=1e-12)
+    p.close()
+
+
 def test_a_device_of_the_host_that_was_chosen():
     """A simulation that was made for a device of the host."""
     import hindcast as hc

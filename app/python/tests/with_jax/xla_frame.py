@@ -106,7 +106,8 @@ def register_type(described, number=41):
 class Program:
     def __init__(self, stages, deleter, stream=None, **attributes):
         self.stages = {name: HANDLER(_pointer(stage, None)) for name, stage in stages.items()}
-        self.deleter, self.stream, self.attributes = deleter, stream, attributes
+        self.deleter, self.stream = deleter, stream
+        self.attributes = {"made_of": "", **attributes}
         self.ordinal = 0  # of the device that executes
         self.state, self.type, self.errors, self.asked = None, None, {}, []
         self.api = Api(ctypes.sizeof(Api), None, Version(24, None, 0, 3), None)
@@ -210,12 +211,14 @@ class Program:
         types = (c_int * len(self.attributes))()
         for k, (name, value) in enumerate(sorted(self.attributes.items())):
             span = Span(name.encode(), len(name))
-            value = np.ascontiguousarray(value, np.int64)
-            types[k] = 3 if value.ndim == 0 or value.shape == () else 1
-            if np.ndim(self.attributes[name]) == 0:
+            if isinstance(value, str):
+                types[k], item = 4, Span(value.encode(), len(value.encode()))
+            elif np.ndim(value) == 0:
+                value = np.array(value, np.int64)
                 types[k], item = 3, Scalar(DTYPES["int64"], value.ctypes.data)
             else:
-                item = Array(DTYPES["int64"], value.size, value.ctypes.data)
+                value = np.ascontiguousarray(value, np.int64)
+                types[k], item = 1, Array(DTYPES["int64"], value.size, value.ctypes.data)
             keep.extend([span, value, item])
             names[k], items[k] = ctypes.addressof(span), ctypes.addressof(item)
         attributes = Attributes(ctypes.sizeof(Attributes), None, len(names), types, names, items)

@@ -1,9 +1,9 @@
-"""What kernels take under JAX: their parameters, and arrays that several of them share."""
+"""Parameters of kernels that are functions between arrays, and arrays that several of them share."""
 
 import numpy as np
 
+from hindcast import _core, _exports
 from hindcast._errors import ArgumentError
-from hindcast._jax_rules import held_weakly
 
 DTYPES = {
     "f32": np.float32,
@@ -66,12 +66,15 @@ class SharedArray:
         return any(not p.reads_only for p in self.parameters)
 
 
-@held_weakly
 class Recorded:
-    """A function for given shapes: what the five primitives take."""
+    """A function for given shapes: what the five calls take (_jax_rules.py)."""
 
-    def __init__(self, handle, inputs, outputs, constants, others, aliases):
-        self.handle, self.number = handle, handle.number
+    def __init__(self, arguments, inputs, outputs, constants, others, aliases):
+        self.handle = handle = _core.KernelFunction(*arguments)
+        self.number, self.arguments = handle.number, arguments
         self.inputs, self.outputs = inputs, outputs
         self.constants, self.others, self.aliases = constants, others, aliases
         self.compiled = {}
+
+    def text(self):
+        return _exports.text_of_kernels(*self.arguments)

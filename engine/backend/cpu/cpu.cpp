@@ -5,6 +5,7 @@
 #include "engine/backend/cpu/launch/per_target_launch.hpp"
 #include "engine/backend/cpu/pipeline.hpp"
 #include "engine/backend/jit/llvm.hpp"
+#include "engine/backend/plan/index_check.hpp"
 #include "engine/base/float_environment.hpp"
 
 namespace hindcast::backend {
@@ -49,6 +50,35 @@ private:
     std::unique_ptr<PerTargetLaunch> pulled_;
 };
 
+// Looks at the indices of a launch before it, so that the kernel need not; where they cannot be
+// known then, another kernel does.
+class IndexCheckedExecutable final : public Executable {
+public:
+    IndexCheckedExecutable(const ir::Kernel& kernel, CompileOptions options)
+        : kernel_(kernel), check_(kernel_), options_(options), plain_(kernel, options) {}
+
+    const ir::Kernel& kernel() const override { return kernel_; }
+    void prepare(const Binding* bindings, std::int64_t items) override {
+        plain_.prepare(bindings, items);
+    }
+    void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
+        (check_.holds(bindings, items) ? plain_ : checked()).run(bindings, items, options);
+    }
+
+private:
+    CpuExecutable& checked() {
+        options_.checked = true;
+        if (!checked_) checked_ = std::make_unique<CpuExecutable>(kernel_, options_);
+        return *checked_;
+    }
+
+    ir::Kernel kernel_;
+    IndexCheck check_;
+    CompileOptions options_;
+    CpuExecutable plain_;
+    std::unique_ptr<CpuExecutable> checked_;
+};
+
 }  // namespace
 
 std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel, const CompileOptions& options) {
@@ -57,6 +87,14 @@ std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel, const CompileO
         throw Error("kernels cannot be compiled for " + std::to_string(w) + " lanes")
             .remedy("choose a width of 1, 4, 8 or 16, or 0 for the machine's own");
     return std::make_shared<CpuExecutable>(kernel, options);
+}
+
+std::shared_ptr<Executable> compile_cpu_with_checks(const ir::Kernel& kernel,
+                                                    CompileOptions options) {
+    const IndexCheck check(kernel);
+    options.checked |= check.has_unknown();
+    if (options.checked || check.is_needless()) return compile_cpu(kernel, options);
+    return std::make_shared<IndexCheckedExecutable>(kernel, options);
 }
 
 std::string cpu_llvm_text(const ir::Kernel& kernel, const CompileOptions& options) {

@@ -22,6 +22,10 @@ namespace hindcast::backend {
 // not hold.
 std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel,
                                         const CompileOptions& options = {});
+// The same with an error for an index out of range, of launches whose arrays are as long as
+// outside() (plan/index_check.hpp) asks.
+std::shared_ptr<Executable> compile_cpu_with_checks(const ir::Kernel& kernel,
+                                                    CompileOptions options);
 
 // What launches over C-contiguous arrays run, for people to read: several modules where sums are
 // pulled (target_loop.hpp).

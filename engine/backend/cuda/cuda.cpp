@@ -8,6 +8,7 @@
 #include "engine/backend/jit/machine_code.hpp"
 #include "engine/backend/launch_error.hpp"
 #include "engine/backend/plan/fault.hpp"
+#include "engine/backend/plan/index_check.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 #include "engine/backend/plan/last_bindings.hpp"
 #include "engine/base/error.hpp"
@@ -47,10 +48,11 @@ private:
 // One function of a kernel: that which computes, or that which measures.
 class Part {
 public:
-    Part(const ir::Kernel& kernel, const Form& form, Sums sums, Words launch, Context& context)
+    Part(const ir::Kernel& kernel, const Form& form, Sums sums, bool checked, Words launch,
+         Context& context)
         : context_(context), words_(std::move(launch)) {
         const CodeTimer timer;
-        plan = plan_for(kernel, form, sums);
+        plan = plan_for(kernel, form, sums, checked);
         // The name says the text, so that the same kernels of other launches are the same function.
         constexpr const char* head = "kernel";
         text = emit(plan, head, sums == Sums::any_order);
@@ -89,7 +91,7 @@ private:
                                 .index = fault.index,
                                 .op = static_cast<std::int32_t>(fault.key & 0xffffffffu)};
         try {
-            raise_fault(plan, found, bindings_.data());
+            raise_fault(plan.kernel, found, bindings_.data());
         } catch (const Error& e) {
             throw LaunchError(e, words_->note(plan.kernel.name));
         }
@@ -211,10 +213,11 @@ private:
 class Variant {
 public:
     Variant(const ir::Kernel& kernel, const Form& form, const Words& launch,
-            const std::shared_ptr<Context>& context, bool any_order)
+            const std::shared_ptr<Context>& context, bool any_order, bool checked)
         : form_(form),
           context_(context),
-          main_(kernel, form, any_order ? Sums::any_order : Sums::fixed, launch, *context) {
+          main_(kernel, form, any_order ? Sums::any_order : Sums::fixed, checked, launch,
+                *context) {
         const Plan& plan = main_.plan;
         const std::size_t n = plan.kernel.parameters.size();
         data_.resize(n);
@@ -228,7 +231,8 @@ public:
             fixed_.push_back(
                 std::make_unique<FixedPass>(plan, p, plan.fixed[static_cast<std::size_t>(p)]));
         if (!fixed_.empty())
-            measuring_ = std::make_unique<Part>(kernel, form, Sums::measured, launch, *context);
+            measuring_ =
+                std::make_unique<Part>(kernel, form, Sums::measured, checked, launch, *context);
         list_arguments(main_, main_arguments_);
         if (measuring_) list_arguments(*measuring_, measuring_arguments_);
     }
@@ -412,12 +416,13 @@ private:
 class CudaExecutable final : public Executable {
 public:
     CudaExecutable(const ir::Kernel& kernel, const LaunchWords& launch,
-                   std::shared_ptr<Context> context, bool any_order)
+                   std::shared_ptr<Context> context, bool any_order, bool checked)
         : kernel_(kernel),
           lowered_(lang::lower(kernel, lang::Lowering::all)),
           launch_(std::make_shared<LaunchWords>(launch)),
           context_(std::move(context)),
-          any_order_(any_order) {}
+          any_order_(any_order),
+          checked_(checked) {}
 
     const ir::Kernel& kernel() const override { return kernel_; }
     void prepare(const Binding* bindings, std::int64_t) override { variant(bindings); }
@@ -438,14 +443,14 @@ private:
         for (const auto& v : variants_)
             if (v->form() == form) return *(current_ = v.get());
         variants_.push_back(
-            std::make_unique<Variant>(kernel_, form, launch_, context_, any_order_));
+            std::make_unique<Variant>(kernel_, form, launch_, context_, any_order_, checked_));
         return *(current_ = variants_.back().get());
     }
 
     ir::Kernel kernel_, lowered_;
     Words launch_;
     std::shared_ptr<Context> context_;
-    bool any_order_;
+    bool any_order_, checked_;
     std::vector<std::unique_ptr<Variant>> variants_;
     LastBindings last_{lowered_};
     Variant* current_ = nullptr;  // of the last bindings
@@ -454,8 +459,11 @@ private:
 }  // namespace
 
 std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const LaunchWords& launch,
-                                         std::shared_ptr<Context> context, bool any_order) {
-    return std::make_shared<CudaExecutable>(kernel, launch, std::move(context), any_order);
+                                         std::shared_ptr<Context> context, bool any_order,
+                                         bool indices) {
+    // Arrays of a device are not looked at before a launch.
+    const bool checked = indices && !IndexCheck(kernel).is_needless();
+    return std::make_shared<CudaExecutable>(kernel, launch, std::move(context), any_order, checked);
 }
 
 }  // namespace hindcast::backend

@@ -15,9 +15,10 @@
 namespace hindcast::backend {
 
 // `launch` names it in errors. `any_order`: sums at dynamic indices are not made in fixed point but
-// by atomic additions of floating-point numbers, in the order in which they come.
+// by atomic additions of floating-point numbers, in the order in which they come. `indices`: one
+// out of range is an error.
 std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const LaunchWords& launch,
                                          std::shared_ptr<cuda::Context> context,
-                                         bool any_order = false);
+                                         bool any_order = false, bool indices = false);
 
 }  // namespace hindcast::backend

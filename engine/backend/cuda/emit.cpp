@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 
+#include "engine/backend/cuda/scalars.hpp"
 #include "engine/backend/executable.hpp"
-#include "engine/backend/plan/inverse_index.hpp"
+#include "engine/backend/plan/index_check.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/lang/lowering.hpp"
@@ -22,11 +21,9 @@ using ir::Parameter;
 using ir::Type;
 using ir::Value;
 
-Plan plan_for(const ir::Kernel& kernel, const Form& form, Sums sums) {
+Plan plan_for(const ir::Kernel& kernel, const Form& form, Sums sums, bool checked) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
-    CompileOptions options;
-    options.width = 1;
-    return make_plan(lowered, form, options,
+    return make_plan(lowered, form, {.width = 1, .checked = checked},
                      {fixed_point_parameters(kernel), sums == Sums::measured});
 }
 
@@ -43,19 +40,6 @@ std::string identifier(const std::string& name) {
 }
 
 namespace {
-
-const char* type_name(Type type) {
-    switch (type) {
-        case Type::boolean: return "bool";
-        case Type::i32: return "int";
-        case Type::u32: return "unsigned";
-        case Type::i64: return "long long";
-        case Type::u64: return "unsigned long long";
-        case Type::f32: return "float";
-        case Type::f64: return "double";
-        default: return "void";
-    }
-}
 
 class Writer {
 public:
@@ -184,32 +168,6 @@ private:
 
     // --- leaves ---
 
-    static std::string constant(Type type, std::uint64_t bits) {
-        if (type == Type::boolean) return bits != 0 ? "true" : "false";
-        if (type == Type::f32 || type == Type::f64) {
-            const double x = ir::real_of(bits, type);
-            const bool narrow = type == Type::f32;
-            if (!std::isfinite(x))
-                return narrow ? fmt::format("__int_as_float({})", static_cast<std::int32_t>(bits))
-                              : fmt::format("__longlong_as_double({}LL{})",
-                                            static_cast<std::int64_t>(bits) + 1, " - 1");
-            const std::string text = fmt::format("{:a}{}", x, narrow ? "f" : "");
-            return std::signbit(x) ? "(" + text + ")" : text;
-        }
-        const std::int64_t n = ir::integer_of(bits, type);
-        switch (type) {
-            case Type::i32:
-                if (n == std::numeric_limits<std::int32_t>::min()) return "(-2147483647 - 1)";
-                return n < 0 ? fmt::format("({})", n) : std::to_string(n);
-            case Type::i64:
-                if (n == std::numeric_limits<std::int64_t>::min())
-                    return "(-9223372036854775807LL - 1)";
-                return fmt::format("({}LL)", n);
-            case Type::u32: return std::to_string(static_cast<std::uint32_t>(bits)) + "u";
-            default: return std::to_string(bits) + "ull";
-        }
-    }
-
     void leaf(Value v) {
         const Op& op = kernel_.op(v);
         std::string& name = names_[static_cast<std::size_t>(v)];
@@ -251,7 +209,10 @@ private:
     // Launches that follow one with a fault run before the host knows of it, and may load at the
     // same wrong index: an index that comes of state loads 0 there, or the device would be lost.
     bool is_guarded(const Op& op) const {
-        return op.code == OpCode::load && !is_static_index(kernel_, op.operand[0]) &&
+        if (plan_.checked)
+            return reaches_an_element(op.code) && !is_fixed(op.symbol) &&
+                   kernel_.op(op.operand[0]).code != OpCode::item;
+        return op.code == OpCode::load && !is_static_value(kernel_, op.operand[0]) &&
                plan_.form[static_cast<std::size_t>(op.symbol)].layout != Layout::shared;
     }
     bool is_guarded(int p) const {
@@ -260,9 +221,9 @@ private:
     }
     std::string load(const Op& op) const {
         const std::string value = element(op);
-        return !is_guarded(op) ? value
-                               : fmt::format("(unsigned long long){} < {}_count ? {} : 0",
-                                             at(op.operand[0]), buffer(op.symbol), value);
+        if (plan_.checked || !is_guarded(op)) return value;
+        return fmt::format("(unsigned long long){} < {}_count ? {} : 0", at(op.operand[0]),
+                           buffer(op.symbol), value);
     }
 
     // --- sums: what an item adds, in variables ---
@@ -344,6 +305,7 @@ private:
     void execute(Value v, const Op& op) {
         const auto operand = [&](int k) -> const std::string& { return at(op.operand[k]); };
         const auto slot = [&] { return operand(0) + "[" + operand(1) + "]"; };
+        if (plan_.checked && is_guarded(op)) check_index(v, op);
         switch (op.code) {
             case OpCode::load: define(v, load(op)); break;
             case OpCode::own_load:
@@ -391,12 +353,17 @@ private:
         return fmt::format("{{ report(fault, item, {}, {}); return; }}", v, number);
     }
 
+    void check_index(Value v, const Op& op) {
+        const std::string& index = at(op.operand[0]);
+        line("if ((unsigned long long)(long long)" + index + " >= (unsigned long long)" +
+             buffer(op.symbol) + "_count) " + report_of(v, index));
+    }
+
     // An index out of range is a fault, always.
     void fixed(Value v, const Op& op) {
         const std::string name = buffer(op.symbol), &index = at(op.operand[0]);
         const int components = kernel_.parameter(op.symbol).components;
-        line("if ((unsigned long long)(long long)" + index + " >= (unsigned long long)" + name +
-             "_count) " + report_of(v, index));
+        check_index(v, op);
         if (any_order_) return atomic(op);
         if (plan_.fixed[static_cast<std::size_t>(op.symbol)].counted)
             line(fmt::format("atomicAdd(&{}_fixed->terms, 1ull);", name));

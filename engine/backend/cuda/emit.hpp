@@ -81,6 +81,8 @@ enum class Sums : std::uint8_t {
 };
 // A plan for one lane, with C-contiguous arrays or the form that is given.
 Plan plan_for(const ir::Kernel& kernel);
-Plan plan_for(const ir::Kernel& kernel, const Form& form, Sums sums = Sums::fixed);
+// `checked`: an index out of range is a fault, unless it is the item itself.
+Plan plan_for(const ir::Kernel& kernel, const Form& form, Sums sums = Sums::fixed,
+              bool checked = false);
 
 }  // namespace hindcast::backend::cuda

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 
-#include "engine/backend/plan/plan.hpp"
+#include "engine/ir/kernel.hpp"
 
 namespace hindcast::backend {
+
+struct Binding;
 
 // Compiled code writes it: the order of its members is known there.
 struct KernelFault {
@@ -16,6 +18,7 @@ struct KernelFault {
     bool is_there() const { return item != INT64_MAX; }
 };
 // `bindings`: of the launch.
-[[noreturn]] void raise_fault(const Plan& plan, const KernelFault& fault, const Binding* bindings);
+[[noreturn]] void raise_fault(const ir::Kernel& kernel, const KernelFault& fault,
+                              const Binding* bindings);
 
 }  // namespace hindcast::backend

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/backend/plan/inverse_index.hpp"
+#include "engine/backend/plan/static_values.hpp"
 
 namespace hindcast::backend {
 
@@ -34,7 +34,7 @@ void find_sites(const Kernel& kernel, int region, bool in_loop, std::vector<Site
         s.in_loop |= in_loop;
         if (kernel.op(op.operand[0]).code == OpCode::item)
             (in_loop ? s.own_in_loop : s.own) = true;
-        else if (!in_loop && is_static_index(kernel, op.operand[0]))
+        else if (!in_loop && is_static_value(kernel, op.operand[0]))
             s.gathered = true;
         else
             s.other = true;

@@ -4,15 +4,8 @@
 #include <cstring>
 
 #include "engine/backend/binding.hpp"
-#include "engine/ir/evaluate.hpp"
 
 namespace hindcast::backend {
-
-using ir::Bits;
-using ir::Kernel;
-using ir::Op;
-using ir::OpCode;
-using ir::Value;
 
 namespace {
 
@@ -22,134 +15,22 @@ void make_room(AlignedBuffer<std::uint32_t>& buffer, std::size_t count) {
     if (buffer.size() < count) buffer = AlignedBuffer<std::uint32_t>(count);
 }
 
-// Visits the ops that an index depends on, each once, operands first.
-template <class F>
-void each_dependency(const Kernel& kernel, Value v, std::vector<char>& seen, const F& visit) {
-    if (v < 0 || seen[v]) return;
-    seen[v] = 1;
-    for (const Value operand : kernel.op(v).operand) each_dependency(kernel, operand, seen, visit);
-    visit(v);
-}
-
-Bits parameter_bits(const Op& op, const Binding* bindings) {
-    Bits bits = 0;
-    const std::size_t size = ir::size_of(op.type);
-    const auto* data = static_cast<const char*>(bindings[op.symbol].data);
-    std::memcpy(&bits, data + op.component * size, size);
-    return bits;
-}
-
-// Evaluates indices for blocks of items. A load out of range gives 0: then no item executes the
-// site.
-class IndexEvaluator {
-public:
-    static constexpr std::int64_t block = 1024;
-
-    IndexEvaluator(const Kernel& kernel, const std::vector<Value>& order, const Binding* bindings)
-        : kernel_(kernel), order_(order), bindings_(bindings), values_(kernel.ops.size()) {
-        for (const Value v : order) values_[v].resize(block);
-    }
-
-    void run(std::int64_t begin, std::int64_t count) {
-        for (const Value v : order_) {
-            const Op& op = kernel_.op(v);
-            Bits* out = values_[v].data();
-            const Bits* in[3];
-            for (int k = 0; k < 3; ++k)
-                in[k] = op.operand[k] < 0 ? out : values_[op.operand[k]].data();
-            switch (op.code) {
-                case OpCode::constant: std::fill_n(out, count, op.bits); break;
-                case OpCode::parameter:
-                    std::fill_n(out, count, parameter_bits(op, bindings_));
-                    break;
-                case OpCode::item:
-                    for (std::int64_t i = 0; i < count; ++i)
-                        out[i] = static_cast<std::uint32_t>(begin + i);
-                    break;
-                case OpCode::load: load(op, out, count); break;
-                default:
-                    for (std::int64_t i = 0; i < count; ++i)
-                        out[i] = ir::evaluate_op(op.code, op.type, kernel_.op(op.operand[0]).type,
-                                                 in[0][i], in[1][i], in[2][i]);
-            }
-        }
-    }
-
-    std::int64_t index(Value v, std::int64_t i) const {
-        return ir::integer_of(values_[v][i], kernel_.op(v).type);
-    }
-
-private:
-    void load(const Op& op, Bits* out, std::int64_t count) const {
-        const Binding& b = bindings_[op.symbol];
-        const auto size = static_cast<std::int64_t>(ir::size_of(op.type));
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t k = index(op.operand[0], i);
-            out[i] = 0;
-            if (k < 0 || k >= b.count) continue;
-            const std::int64_t at = k * b.element_stride + op.component * b.component_stride;
-            std::memcpy(&out[i], static_cast<const char*>(b.data) + at * size, size);
-        }
-    }
-
-    const Kernel& kernel_;
-    const std::vector<Value>& order_;
-    const Binding* bindings_;
-    std::vector<std::vector<Bits>> values_;
-};
-
 }  // namespace
-
-bool is_static_index(const Kernel& kernel, Value index) {
-    bool ok = true;
-    std::vector<char> seen(kernel.ops.size(), 0);
-    each_dependency(kernel, index, seen, [&](Value v) {
-        const Op& op = kernel.op(v);
-        const bool known = op.code == OpCode::constant || op.code == OpCode::item ||
-                           op.code == OpCode::parameter || op.code == OpCode::load;
-        ok &= !ir::is_real(op.type) && (known || ir::can_evaluate(op.code));
-    });
-    return ok;
-}
 
 InverseIndex::InverseIndex(const Plan& plan, int symbol)
     : plan_(plan),
       symbol_(symbol),
-      clear_(plan.kernel.parameter(symbol).access == ir::Access::sum) {
-    std::vector<char> seen(plan.kernel.ops.size(), 0);
-    for (const Row& row : plan.rows[symbol])
-        each_dependency(plan.kernel, row.index, seen, [&](Value v) { order_.push_back(v); });
-    for (const Value v : order_) {
-        const Op& op = plan.kernel.op(v);
-        const auto known = std::find(buffers_.begin(), buffers_.end(), op.symbol);
-        if (op.code == OpCode::load && known == buffers_.end()) buffers_.push_back(op.symbol);
-    }
-}
-
-bool InverseIndex::depends_on(int parameter) const {
-    return std::any_of(order_.begin(), order_.end(),
-                       [&](Value v) { return plan_.kernel.op(v).symbol == parameter; });
+      clear_(plan.kernel.parameter(symbol).access == ir::Access::sum),
+      indices_(plan.kernel) {
+    for (const Row& row : plan.rows[symbol]) indices_.add(row.index);
 }
 
 void InverseIndex::read_key(const Binding* bindings, std::int64_t items) {
     key_.clear();
     passing_.clear();
-    const auto add = [&](auto part) { key_.push_back(static_cast<std::uint64_t>(part)); };
-    add(items);
-    add(bindings[symbol_].count);
-    for (const int p : buffers_) {
-        const Binding& b = bindings[p];
-        if (b.kept) passing_.push_back(key_.size());
-        add(reinterpret_cast<std::uintptr_t>(b.data));
-        add(b.count);
-        add(b.element_stride);
-        add(b.component_stride);
-        passing_.push_back(key_.size());
-        add(b.version);
-    }
-    for (const Value v : order_)
-        if (const Op& op = plan_.kernel.op(v); op.code == OpCode::parameter)
-            add(parameter_bits(op, bindings));
+    key_.push_back(static_cast<std::uint64_t>(items));
+    key_.push_back(static_cast<std::uint64_t>(bindings[symbol_].count));
+    indices_.append_key(bindings, key_, passing_);
 }
 
 void InverseIndex::prepare(const Binding* bindings, std::int64_t items) {
@@ -209,14 +90,14 @@ void InverseIndex::invert(const Binding* bindings, std::int64_t items, Inverse& 
     make_room(inverse.first, targets + 2);
     std::fill_n(inverse.first.data(), targets + 2, 0);
     std::uint32_t* count = inverse.first.data() + 2;
-    IndexEvaluator evaluator(plan_.kernel, order_, bindings);
+    StaticValues::Evaluator evaluator(indices_, bindings);
     std::size_t terms = 0, k = 0;
-    for (std::int64_t begin = 0; begin < items; begin += IndexEvaluator::block) {
-        const std::int64_t n = std::min(items - begin, IndexEvaluator::block);
+    for (std::int64_t begin = 0; begin < items; begin += StaticValues::Evaluator::block) {
+        const std::int64_t n = std::min(items - begin, StaticValues::Evaluator::block);
         evaluator.run(begin, n);
         for (std::int64_t i = 0; i < n; ++i)
             for (const Row& row : rows) {
-                const std::int64_t t = evaluator.index(row.index, i);
+                const std::int64_t t = evaluator.integer(row.index, i);
                 const bool valid = t >= 0 && t < targets;
                 index[k++] = valid ? static_cast<std::int32_t>(t) : -1;
                 if (valid) ++count[t];

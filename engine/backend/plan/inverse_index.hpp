@@ -17,13 +17,10 @@
 #include <vector>
 
 #include "engine/backend/plan/plan.hpp"
+#include "engine/backend/plan/static_values.hpp"
 #include "engine/base/aligned.hpp"
 
 namespace hindcast::backend {
-
-// Whether an index depends only on the item, constants, integer launch parameters and integer Read
-// buffers.
-bool is_static_index(const ir::Kernel& kernel, ir::Value index);
 
 // Items rounded up to whole vectors: the length of one row of scratch memory.
 inline std::int64_t scratch_items(std::int64_t items) { return (items + 63) & ~std::int64_t{63}; }
@@ -44,7 +41,8 @@ public:
 
     int symbol() const { return symbol_; }
     bool pads() const { return known_.front()->padded; }  // for the launch last prepared
-    bool depends_on(int parameter) const;                 // whether the indices do
+    // Whether the indices do.
+    bool depends_on(int parameter) const { return indices_.depends_on(parameter); }
     // What the inverse of a launch depends on; known after read_key().
     void read_key(const Binding* bindings, std::int64_t items);
     const std::vector<std::uint64_t>& key() const { return key_; }
@@ -85,8 +83,7 @@ private:
     const Plan& plan_;
     int symbol_;
     bool clear_;
-    std::vector<ir::Value> order_;  // the ops that the indices depend on, operands first
-    std::vector<int> buffers_;      // read by them
+    StaticValues indices_;
     std::vector<std::uint64_t> key_;
     std::vector<std::size_t> passing_;  // parts of the key that later launches do not have again
     std::vector<std::unique_ptr<Inverse>> known_;  // the last one used first

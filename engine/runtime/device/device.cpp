@@ -19,6 +19,7 @@
 #include "engine/runtime/array/array.hpp"
 #include "engine/runtime/array/device_memory.hpp"
 #include "engine/runtime/array/memory.hpp"
+#include "engine/runtime/device/compile_on.hpp"
 
 namespace hindcast {
 
@@ -95,13 +96,21 @@ std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel,
                                                      const std::string& launch,
                                                      std::function<std::string()> arguments) {
     std::atomic_ref(kernels_).fetch_add(1);  // launches are made on several threads
+    return compile_on(*this, kernel, {launch, std::move(arguments)}, IndexChecks::none);
+}
+
+std::shared_ptr<backend::Executable> compile_on(const Device& device, const ir::Kernel& kernel,
+                                                const backend::LaunchWords& launch,
+                                                IndexChecks checks) {
     const backend::CodeTimer timer;
-    if (cuda_)
-        return backend::compile_cuda(kernel, {launch, std::move(arguments)}, cuda_,
-                                     options_.nondeterministic);
-    const backend::CompileOptions options{options_.width, options_.checked, options_.passes};
-    return options_.kind == DeviceKind::interpreter ? backend::interpret(kernel, options)
-                                                    : backend::compile_cpu(kernel, options);
+    const DeviceOptions& of = device.options();
+    const bool indices = checks == IndexChecks::all;
+    if (device.cuda())
+        return backend::compile_cuda(kernel, launch, device.cuda(), of.nondeterministic, indices);
+    const backend::CompileOptions options{of.width, of.checked, of.passes};
+    if (of.kind == DeviceKind::interpreter) return backend::interpret(kernel, options);
+    return indices ? backend::compile_cpu_with_checks(kernel, options)
+                   : backend::compile_cpu(kernel, options);
 }
 
 // ---------------------------------------------------------------- memory

@@ -8,8 +8,11 @@
 #include <utility>
 
 #include "engine/backend/executable.hpp"
+#include "engine/backend/plan/index_check.hpp"
 #include "engine/document/text.hpp"
 #include "engine/ir/memory_type.hpp"
+#include "engine/runtime/device/compile_on.hpp"
+#include "engine/runtime/launch/check_indices.hpp"
 #include "engine/runtime/launch/launch_state.hpp"
 
 namespace hindcast {
@@ -77,9 +80,11 @@ private:
 std::shared_ptr<backend::Executable> Launch::State::compile_for(
     const std::shared_ptr<Device>& where, Direction direction, const ir::Kernel& of) {
     if (function) return std::make_shared<HostExecutable>(function, direction, of);
-    return where->compile(of, description, [this, living = std::weak_ptr(alive)] {
+    const auto words = [this, living = std::weak_ptr(alive)] {
         return living.expired() ? std::string() : arguments_text();
-    });
+    };
+    if (checks_indices) return compile_on(*where, of, {description, words}, IndexChecks::all);
+    return where->compile(of, description, words);
 }
 
 // Everything that can be said about one argument by itself.
@@ -135,6 +140,29 @@ void Launch::State::check(const Parameter& p, bool is_property, const Argument& 
              "make the array larger, or launch fewer items");
 }
 
+// What a kernel reaches whatever its arrays hold; of this launch's kernel or of a derived one, one
+// array for each parameter, or none.
+void Launch::State::check_lengths(const ir::Kernel& of, const std::vector<Array>& bound) const {
+    std::vector<std::int64_t> elements;
+    for (const Array& array : bound) elements.push_back(array ? array.elements() : -1);
+    const auto fault = backend::outside(of, items, elements);
+    if (!fault) return;
+    const ir::Op& op = of.op(fault->op);
+    const char* const how = op.code == ir::OpCode::load         ? "read"
+                            : op.code == ir::OpCode::accumulate ? "added to"
+                                                                : "written";
+    const Origin origin = origin_of(of.parameter(op.symbol).name);
+    const std::string name = "'" + kernel.parameter(origin.parameter).name + "'";
+    const bool own = of.op(op.operand[0]).code == ir::OpCode::item;
+    const std::string where = own ? "the item's own index"
+                                  : fmt::format("index {} by item {}", fault->index, fault->item);
+    throw error(fmt::format("{}{} is {} at {}, but has {} elements for {} items",
+                            origin.kinds.empty() ? "" : "a derivative of ", name, how, where,
+                            elements[static_cast<std::size_t>(op.symbol)], items))
+        .at(of.place_of(fault->op))
+        .remedy("make the array larger, or launch fewer items");
+}
+
 void Launch::State::write_numbers(const Parameter& p, const Array& array,
                                   std::span<const double> numbers) const {
     try {
@@ -152,6 +180,11 @@ void Launch::State::set(int index, const Argument& argument) {
     const Parameter& p = kernel.parameters[slot];
     check(p, property[slot] != 0, argument);
     if (argument.is_array()) {
+        if (is_made) {
+            std::vector<Array> given(arrays.size());
+            given[slot] = argument.array();
+            check_lengths(kernel, given);
+        }
         bind(slot, argument.array(), argument);
     } else if (arrays[slot] &&
                !arguments[slot]
@@ -231,6 +264,8 @@ Launch::Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel,
     s.arrays.resize(arguments.size());
     s.left.resize(arguments.size());
     for (std::size_t k = 0; k < arguments.size(); ++k) s.set(static_cast<int>(k), arguments[k]);
+    s.check_lengths(s.kernel, s.arrays);
+    s.is_made = true;
 }
 
 Launch::Launch(std::shared_ptr<Device> device, std::shared_ptr<HostFunction> function,
@@ -271,6 +306,8 @@ void Launch::set_all(const std::vector<Argument>& arguments) {
     s.arrays.resize(n);
     s.left.resize(n);
     for (std::size_t k = 0; k < n; ++k) s.set(static_cast<int>(k), arguments[k]);
+    s.check_lengths(s.kernel, s.arrays);
+    s.is_made = true;
 }
 
 // A kernel, and one argument for each of its parameters.
@@ -414,6 +451,10 @@ void Launch::differentiate_only(std::vector<std::string> parameters) {
     s.active = std::move(parameters);
 }
 
+void Launch::Replay::Bound::check_indices(const Launch& launch) {
+    launch.state_->checks_indices = true;
+}
+void check_indices(const Launch& launch) { Launch::Replay::Bound::check_indices(launch); }
 bool Launch::has_derivative() const { return state_->has_derivative; }
 const std::vector<Array>& Launch::arrays() const { return state_->arrays; }
 std::uint64_t Launch::bindings_version() const {

@@ -31,7 +31,8 @@ struct Launch::State {
     std::vector<std::uint64_t>
         left;  // per ReadWrite parameter: the version that the last forward run left
     std::vector<std::string> active;  // empty: every real parameter
-    bool has_derivative = true;
+    bool is_made = false;             // with all its arguments
+    bool has_derivative = true, checks_indices = false;
     std::vector<Replay> parts;  // of a joined launch
     std::vector<std::pair<std::size_t, int>> origins;
     std::map<Direction, ir::Kernel> derived;
@@ -47,6 +48,7 @@ struct Launch::State {
 
     void set(int index, const Argument& argument);
     void check(const ir::Parameter& p, bool is_property, const Argument& argument) const;
+    void check_lengths(const ir::Kernel& of, const std::vector<Array>& bound) const;
     void write_numbers(const ir::Parameter& p, const Array& array,
                        std::span<const double> numbers) const;
     void bind(std::size_t slot, const Array& array, const Argument& argument);
@@ -98,6 +100,7 @@ struct Launch::Replay::Bound {
         old_values;  // adjoint: parameters that read such an array, and which
 
     Bound(Launch of, Direction d) : launch(std::move(of)), direction(d) {}
+    static void check_indices(const Launch& launch);  // check_indices.hpp
     void bind();
     // Whether it works in the memory of the host, wherever the launches around it do.
     bool is_on_host() const { return !cuda || kernel.is_host_function; }

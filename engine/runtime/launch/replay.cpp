@@ -159,6 +159,7 @@ void Launch::Replay::Bound::bind() {
         if (part.direction() == direction)
             cleared.insert(cleared.end(), part.bound_->cleared.begin(), part.bound_->cleared.end());
     check_aliasing();
+    if (direction != Direction::forward && s.parts.empty()) s.check_lengths(kernel, arrays);
     choose_device();
     if (!goes_back(direction)) return;
     for (const Parameter& p : s.kernel.parameters) {

@@ -251,7 +251,7 @@ void CompiledKernel::run_items(const Binding* bindings, ActiveRange range, std::
     if (pool != nullptr) return run_parallel(bindings, range, items, pool);
     Context context;
     run_task(bindings, range.begin, range.end, items, fixed_.run(), context);
-    if (context.fault.is_there()) raise_fault(plan_, context.fault, bindings);
+    if (context.fault.is_there()) raise_fault(plan_.kernel, context.fault, bindings);
 }
 
 // Of the arrays that have an element for each item; chunks of reductions are cut as ever.
@@ -278,7 +278,7 @@ void CompiledKernel::run_parallel(const Binding* bindings, ActiveRange range, st
             const std::lock_guard lock(mutex);
             if (context.fault.item < lowest.item) lowest = context.fault;
         });
-    if (lowest.is_there()) raise_fault(plan_, lowest, bindings);
+    if (lowest.is_there()) raise_fault(plan_.kernel, lowest, bindings);
 }
 
 void CompiledKernel::run_fixed(const Binding* bindings, std::int64_t items, ThreadPool* pool) {

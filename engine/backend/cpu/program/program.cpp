@@ -528,7 +528,7 @@ void raise_if_any(Context& context, const Called& c) {
     if (!context.fault.is_there()) return;
     const KernelFault fault = context.fault;
     context.fault.item = INT64_MAX;
-    raise_fault(c.plan, fault, c.call.bindings.data());
+    raise_fault(c.plan.kernel, fault, c.call.bindings.data());
 }
 
 }  // namespace

@@ -78,7 +78,9 @@ class Texts:
         listed, found = None, []
         for node in self.tree(module).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-                listed = list(all_names(node.value))
+                # A list with those of other modules says less than the imports.
+                if not any(isinstance(part, ast.Starred) for part in ast.walk(node.value)):
+                    listed = list(all_names(node.value))
             elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 found.append(node.name)
             elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hindcast."):

@@ -7,7 +7,7 @@ import os as _os
 import site as _site
 import sys as _sys
 
-from hindcast import _core, _pickling
+from hindcast import _core, _functions, _pickling
 from hindcast._core import (
     Array,
     DataType,
@@ -69,6 +69,16 @@ from hindcast.scenes import Check, Optimized, Simulation, load, scene
 
 _core._add_llvm_folder(_os.path.join(_sys.prefix, "lib"))
 _core._add_llvm_folder(_os.path.join(_site.getuserbase(), "lib"))
+
+__all__ = [
+    "Accumulate", "ArgumentError", "Array", "Atomic", "Batch", "Check", "DataType", "Device", "Error",
+    "Event", "Int", "Kernel", "Launch", "Optimized", "Param", "Property", "Pulled", "Read",
+    "ReadWrite", "Reduce", "Simulation", "Stream", "Sum", "Tape", "Write", "WriteSlice", "__version__",
+    "array", "built_in", "built_in_kernels", "call", "copy_of", "device", "else_", "f32", "f64",
+    "fill", "for_", "i32", "i64", "if_", "in_out", "ivec2", "ivec3", "ivec4", "kernel", "load", "mat2",
+    "mat3", "mat4", "png", "real", "record", "scene", "stream", "u32", "u64", "vec2", "vec3", "vec4",
+    "while_", "written", "zeros", *_functions.__all__,
+]  # fmt: skip
 
 
 def __getattr__(name):

@@ -56,3 +56,16 @@ def names_of(names: Any, argument: str) -> list[str]:
     except TypeError:
         raise fault(argument, f"a list of names is needed, not {type(names).__name__}") from None
     return [path_of(name, argument) for name in listed]
+
+
+def as_exactly(made: np.ndarray, dtype: str) -> tuple[np.ndarray, str | None]:
+    """The numbers of a list in a type, and the first one that it cannot hold. Reals are rounded."""
+    target = np.dtype(dtype)
+    if target.kind == "f":
+        return made.astype(target), None
+    with np.errstate(invalid="ignore"):
+        cast = made.astype(target)
+    limits = np.iinfo(target)
+    inside = (made >= limits.min) & (made <= limits.max)
+    wrong = np.flatnonzero(~(inside & (cast == made)))
+    return cast, str(made.flat[wrong[0]]) if len(wrong) else None

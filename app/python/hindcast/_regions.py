@@ -108,6 +108,15 @@ class Control:
     def __init__(self):
         self.rec = recorder()
         self.used = False
+        self.rec.controls.append((self, self.rec.place()))
+
+    def _refuse(self, *_):
+        self.used = True
+        how = " as k" if self.what == "for_" else ""
+        fail(TypeError, f"hc.{self.what} is entered by with, since the body is traced: write "
+             f"`with hc.{self.what}(...){how}:`")
+
+    __bool__ = __iter__ = _refuse
 
     def __enter__(self):
         if self.used:

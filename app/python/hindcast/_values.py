@@ -7,6 +7,7 @@ let a name mean its new value behind them (_regions.py).
 """
 
 import numbers
+import operator
 import os
 import sys
 import threading
@@ -18,6 +19,17 @@ from hindcast._core import Error
 KINDS = ("real", "f32", "i32", "u32", "i64", "u64", "bool")
 BITS = {"i32": 32, "u32": 32, "i64": 64, "u64": 64}
 _current = threading.local()
+# What operators between a number of NumPy and a Value ask for.
+_of_ufuncs = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "power": operator.pow,
+    "divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod,
+    "matmul": operator.matmul, "less": operator.lt, "less_equal": operator.le,
+    "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq,
+    "not_equal": operator.ne, "bitwise_and": operator.and_, "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor, "left_shift": operator.lshift, "right_shift": operator.rshift,
+    "negative": operator.neg, "positive": operator.pos, "absolute": operator.abs,
+    "invert": operator.invert,
+}  # fmt: skip
 
 
 def recorder():
@@ -56,6 +68,7 @@ class Recorder:
         self.root = self.region = Region("kernel", -1)
         self.caller = None  # the frame that calls the kernel's function
         self.broken = None  # where an exception left a region
+        self.controls = []  # with the place where each was made
 
     def where(self):
         frame = user_frame()
@@ -84,6 +97,15 @@ class Recorder:
         (out,) = self.fresh()
         self.add(code, (out,), inputs, data)
         return out
+
+    def check_controls(self):
+        for control, place in self.controls:
+            if not control.used:
+                file, line = next(key for key, number in self.places.items() if number == place)
+                raise Error(
+                    f"{file}:{line}: in kernel '{self.name}': hc.{control.what} stands without "
+                    f"`with`, and would do nothing; write `with hc.{control.what}(...):`"
+                )
 
     def describe(self):
         files = [list(key) for key in sorted(self.places, key=self.places.get)]
@@ -118,7 +140,6 @@ class Value:
     """A traced scalar, vector or matrix."""
 
     __slots__ = ("kind", "shape", "ids", "region", "recorder", "element", "__weakref__")
-    __array_ufunc__ = None  # NumPy's numbers leave the operators to this class
     __hash__ = object.__hash__
 
     def __init__(self, kind, shape, ids, element=None):
@@ -151,9 +172,43 @@ class Value:
 
     def _no_number(self, *_):
         fail(TypeError, f"a traced {self.type} is not a number of Python while tracing; convert "
-             "with hc.real(x), hc.i32(x), and loop with `with hc.for_(n) as k:`")
+             "with hc.real(x), hc.i32(x), write hc.sqrt(x) for math.sqrt(x), and loop with "
+             "`with hc.for_(n) as k:`")
 
-    __int__ = __float__ = __index__ = __complex__ = __array__ = __round__ = _no_number
+    __int__ = __float__ = __index__ = __complex__ = __round__ = _no_number
+
+    # --- NumPy ---
+
+    def _no_array(self, name):
+        text = f"{name} does not take a traced {self.type}: the kernel is traced, not computed"
+        word = name.split(".")[-1]
+        word = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+                "power": "pow", "minimum": "min", "maximum": "max", "absolute": "abs",
+                "clip": "clamp", "where": "select", "det": "determinant", "inv": "inverse",
+                "rint": "round"}.get(word, word)  # fmt: skip
+        from hindcast import _functions
+
+        known = word in _functions.__all__
+        fail(TypeError, f"{text}; write hc.{word}(...)" if known else
+             f"{text}; write it with the functions of hindcast, such as hc.norm and hc.sqrt")
+
+    def __array__(self, *_, **__):
+        self._no_array("NumPy")
+
+    def __array_function__(self, function, types, arguments, options):
+        module = getattr(function, "__module__", "numpy").replace("numpy", "np", 1)
+        self._no_array(f"{module}.{function.__name__}")
+
+    # NumPy's numbers leave the operators to this class.
+    def __array_ufunc__(self, function, method, *inputs, **options):
+        compute = _of_ufuncs.get(function.__name__)
+        if method != "__call__" or compute is None or options:
+            self._no_array(f"np.{function.__name__}")
+        if any(isinstance(x, np.ndarray) and x.ndim > 0 for x in inputs):
+            fail(TypeError, f"an array of NumPy and a traced {self.type} are not combined; give the "
+                 "array as a parameter, such as x: hc.Read[hc.real], and write x[i]")
+        return compute(*(x.item() if isinstance(x, (np.generic, np.ndarray)) else x
+                          for x in inputs))  # fmt: skip
 
     def __format__(self, spec):
         return repr(self)

@@ -15,6 +15,7 @@ import sys
 
 from hindcast import _core
 from hindcast._arguments import to_json
+from hindcast._captured import watch
 from hindcast._core import Error
 from hindcast._errors import ArgumentError
 from hindcast._functions import TYPES, construct  # noqa: F401
@@ -333,7 +334,8 @@ class WriteSlice(_Access):
 
 
 class Reduce(_Access):
-    """e += v: one result per launch, summed in f64."""
+    """e += v: one result per launch. Summed in f64: its array has one element, of float64 in both
+    precisions, such as hc.zeros(1, hc.f64)."""
 
     inside = _Reduce
 
@@ -345,7 +347,7 @@ class Atomic(_Access):
 
 
 class Param(_Access):
-    """One value per launch."""
+    """One value per launch: a number, or an array of one element, of float64 for reals."""
 
     inside = _Param
 
@@ -448,7 +450,8 @@ def _describe(function, parameters):
             raise Error(f"kernel '{rec.name}': an exception left the {rec.broken}, and the "
                         "function went on; let it pass")
         rec.region.open = False
-        return rec.describe()
+        rec.check_controls()
+        return (*rec.describe(), watch(function))
     finally:
         rec.caller = None
         rec.root.open = False

@@ -66,6 +66,8 @@ private:
 // Keeps an object until nobody needs it, on whatever thread that is.
 std::shared_ptr<void> kept(nb::object object);
 
+// An error's text, without the words of the command line and of C++: options are arguments here.
+std::string in_words_of_python(std::string text);
 // Raises hindcast.ArgumentError, which begins with the argument's name.
 [[noreturn]] void refuse(const std::string& message);
 // What f gives; its Error as an ArgumentError.

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <regex>
 
 #include "app/python/src/arrays/devices.hpp"
 #include "app/python/src/kernels/kernels.hpp"
@@ -26,9 +27,29 @@ void require_own_process() {
             "only after the fork");
 }
 
+std::string in_words_of_python(std::string text) {
+    static const std::pair<std::regex, const char*> words[] = {
+        {std::regex("--(device|precision) (\\w+)"), "$1='$2'"},
+        {std::regex("--set "), "the value of "},
+        {std::regex(", or allow its folder with --allow-path"), ""},
+        {std::regex("array\\.gradient\\(\\)"), "array.grad"},
+        {std::regex(", or keep a copy and give it to the adjoint by bind_memory\\(\\)"),
+         ", which keeps the old values"},
+        {std::regex("pass Argument::shared, or "), "give a number, or "}};
+    for (const auto& [theirs, ours] : words) text = std::regex_replace(text, theirs, ours);
+    return text;
+}
+
 void bind_errors(nb::module_& m) {
     static nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
     error.attr("__doc__") = "What went wrong, where, and what to do about it.";
+    nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+        try {
+            std::rethrow_exception(p);
+        } catch (const Error& e) {
+            PyErr_SetString(error.ptr(), in_words_of_python(e.what()).c_str());
+        }
+    });
 }
 
 }  // namespace hindcast::python

@@ -32,7 +32,7 @@ std::string DataType::name() const {
 
 void refuse(const std::string& message) {
     const nb::object error = nb::module_::import_("hindcast._errors").attr("ArgumentError");
-    PyErr_SetString(error.ptr(), message.c_str());
+    PyErr_SetString(error.ptr(), in_words_of_python(message).c_str());
     throw nb::python_error();
 }
 
@@ -164,6 +164,18 @@ void PyArray::look() {
 
 // ---- from other libraries --------------------------------------------------------------------
 
+std::vector<std::int64_t> integers_of(nb::handle sequence, const char* name) {
+    const bool is_sequence =
+        nb::isinstance<nb::tuple>(sequence) || nb::isinstance<nb::list>(sequence);
+    std::vector<std::int64_t> list;
+    if (is_sequence)
+        for (const nb::handle item : sequence)
+            list.push_back(part_of<std::int64_t>(item, name, "tuple of whole numbers"));
+    else
+        part_of<nb::tuple>(sequence, name, "tuple of whole numbers");
+    return list;
+}
+
 namespace {
 
 nb::object numpy() { return nb::module_::import_("numpy"); }
@@ -177,29 +189,29 @@ auto naming(const std::string& name, F f) {
     }
 }
 
-std::vector<std::int64_t> integers(nb::handle sequence) {
-    std::vector<std::int64_t> list;
-    for (const nb::handle item : sequence) list.push_back(nb::cast<std::int64_t>(item));
-    return list;
-}
-
 Strided from_interface(nb::handle object) {
-    const auto dict = nb::cast<nb::dict>(object.attr("__array_interface__"));
+    const auto dict =
+        part_of<nb::dict>(object.attr("__array_interface__"), "__array_interface__", "dict");
     interop::ArrayInterface i;
     // NumPy's masked arrays do not tell of their mask there.
     i.has_mask =
         nb::cast<bool>(nb::module_::import_("numpy").attr("ma").attr("isMaskedArray")(object));
-    i.typestr = nb::cast<std::string>(dict["typestr"]);
-    i.shape = integers(dict["shape"]);
+    for (const char* key : {"typestr", "shape"})
+        if (!dict.contains(key))
+            throw Error(fmt::format("its __array_interface__ has no '{}'", key));
+    i.typestr = part_of<std::string>(dict["typestr"], "typestr", "text");
+    i.shape = integers_of(dict["shape"], "shape");
     if (dict.contains("strides") && !dict["strides"].is_none())
-        i.strides = integers(dict["strides"]);
+        i.strides = integers_of(dict["strides"], "strides");
     i.has_mask |= dict.contains("mask") && !dict["mask"].is_none();
     if (!dict.contains("data") || !nb::isinstance<nb::tuple>(dict["data"]))
         throw Error("its __array_interface__ has no 'data' of (pointer, read-only)");
     const auto data = nb::cast<nb::tuple>(dict["data"]);
-    i.data = nb::cast<std::uintptr_t>(data[0]);
-    i.read_only = nb::cast<bool>(data[1]);
-    if (dict.contains("typestr") && i.typestr.starts_with("=")) i.typestr[0] = '<';
+    if (data.size() != 2)
+        throw Error("its __array_interface__ has no 'data' of (pointer, read-only)");
+    i.data = part_of<std::uintptr_t>(data[0], "data", "address");
+    i.read_only = nb::cast<bool>(nb::bool_(data[1]));
+    if (i.typestr.starts_with("=")) i.typestr[0] = '<';
     return interop::strided_of(i);
 }
 
@@ -261,16 +273,27 @@ struct Found {
 
 // Of a list and the like.
 Found made_of(nb::handle object, const std::optional<DataType>& dtype, ir::Precision precision) {
-    nb::object type = nb::none(), made;
-    if (dtype) type = nb::cast(numpy_name(dtype->real ? ir::real_type(precision) : dtype->type));
+    nb::object made;
     try {
-        made = numpy().attr("array")(object, type);
+        made = numpy().attr("array")(object);
     } catch (nb::python_error& error) {
         throw Error(fmt::format("no array can be made of it: {}", error.what()));
     }
     const auto kind = nb::cast<std::string>(made.attr("dtype").attr("kind"));
     if (std::string("OUS").find(kind) != std::string::npos)
-        throw Error("no array of numbers can be made of it");
+        throw Error(dtype ? "no array can be made of it: it holds other things than numbers"
+                          : "no array of numbers can be made of it");
+    if (dtype || kind == "f") {
+        const bool real = !dtype || dtype->real;
+        const ir::Type type = real ? ir::real_type(precision) : dtype->type;
+        const auto exactly = nb::module_::import_("hindcast._arguments").attr("as_exactly");
+        const nb::tuple found(exactly(made, numpy_name(type)));
+        if (!found[1].is_none())
+            throw Error(fmt::format("{} does not fit into {}", nb::cast<std::string>(found[1]),
+                                    ir::name_of(type)))
+                .remedy("round the numbers first, or choose another dtype");
+        made = found[0];
+    }
     return {from_interface(made), made, nullptr};
 }
 
@@ -513,19 +536,25 @@ void bind_arrays(nb::module_& m) {
                 "device: Device | str | None = None) -> Array"),
         R"(An array over the memory of `object`: NumPy's, JAX's, PyTorch's or any that speaks DLPack,
 an array interface (of the host or of CUDA) or the buffer protocol. What has no memory to share,
-such as a list, is copied; copy=True always copies, copy=False never. A list of reals (dtype
-hc.real, hc.vec3 and the like) is given this precision. device: where it is to be, 'cuda:0' or
-'cpu'; None: where it is.)");
+such as a list, is copied; copy=True always copies, copy=False never. The reals of a list have this
+precision, as those of hc.zeros(); what a dtype of integers cannot hold exactly is an error. device:
+where it is to be, 'cuda:0' or 'cpu'; None: where it is.)");
     m.def(
         "zeros",
         [](nb::object shape, std::optional<DataType> dtype, const std::string& precision,
            nb::object device) {
             const std::shared_ptr<Device> at = named_device(device);
             std::vector<std::int64_t> extents;
-            if (nb::isinstance<nb::int_>(shape))
-                extents = {nb::cast<std::int64_t>(shape)};
-            else
-                extents = integers(shape);
+            const nb::object list = PyIndex_Check(shape.ptr()) != 0 ? nb::make_tuple(shape) : shape;
+            const bool good = naming("shape", [&] {
+                if (PySequence_Check(list.ptr()) == 0) return false;
+                for (const nb::handle extent : list)
+                    if (!nb::try_cast(extent, extents.emplace_back())) return false;
+                return true;
+            });
+            if (!good)
+                refuse(std::string("shape: a whole number or a tuple of them is needed, not ") +
+                       nb::repr(shape).c_str());
             const Element element = dtype ? dtype->element : Element{};
             if (element.rows > 1) extents.push_back(element.rows);
             if (element.components() > 1) extents.push_back(element.columns);

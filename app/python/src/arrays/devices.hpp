@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/python/src/bindings.hpp"
+#include "engine/base/error.hpp"
 #include "engine/runtime/device/stream.hpp"
 
 namespace hindcast::python {
@@ -19,6 +20,18 @@ const std::shared_ptr<Device>& cuda_device(int ordinal);
 // hindcast.Stream, a handle, or an object of another library that has one (__cuda_stream__, CuPy's
 // ptr, PyTorch's cuda_stream). `device`: of a handle; null: the first, or the object's own.
 PyStream to_stream(nb::handle object, std::shared_ptr<Device> device);
+
+// A part of an array interface. Throws Error where it is of another type than the protocol says.
+template <class T>
+T part_of(nb::handle given, const char* name, const char* kind) {
+    T part{};
+    if (!nb::try_cast(given, part))
+        throw Error(std::string("its array interface has a '") + name + "' that is no " + kind +
+                    ": " + nb::repr(given).c_str())
+            .remedy("give an array of NumPy, or mend the interface");
+    return part;
+}
+std::vector<std::int64_t> integers_of(nb::handle sequence, const char* name);
 
 // What of a CUDA device it describes, in order with the work of its owner from now on; nothing: it
 // is none. `device`: whose streams wait; null: the memory's own, which is then set. The owner keeps

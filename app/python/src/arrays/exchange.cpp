@@ -97,30 +97,26 @@ Strided from_dlpack(nb::handle object, Device& device, nb::object& keep) {
     return taken<dlpack::Unversioned>(out, old_name, "used_dltensor", keep);
 }
 
-std::optional<std::vector<std::int64_t>> integers_of(const nb::dict& dict, const char* key) {
-    if (!dict.contains(key) || dict[key].is_none()) return {};
-    std::vector<std::int64_t> list;
-    for (const nb::handle item : dict[key]) list.push_back(nb::cast<std::int64_t>(item));
-    return list;
-}
-
 interop::CudaArrayInterface described(const nb::dict& dict) {
     interop::CudaArrayInterface i;
     for (const char* key : {"shape", "typestr", "data"})
         if (!dict.contains(key))
             throw Error(fmt::format("its __cuda_array_interface__ has no '{}'", key));
-    i.typestr = nb::cast<std::string>(dict["typestr"]);
+    i.typestr = part_of<std::string>(dict["typestr"], "typestr", "text");
     if (i.typestr.starts_with("=")) i.typestr[0] = '<';
-    i.shape = integers_of(dict, "shape").value_or(std::vector<std::int64_t>{});
-    i.strides = integers_of(dict, "strides");
+    if (!dict["shape"].is_none()) i.shape = integers_of(dict["shape"], "shape");
+    if (dict.contains("strides") && !dict["strides"].is_none())
+        i.strides = integers_of(dict["strides"], "strides");
     i.has_mask = dict.contains("mask") && !dict["mask"].is_none();
     if (!nb::isinstance<nb::tuple>(dict["data"]))
         throw Error("its __cuda_array_interface__ has no 'data' of (pointer, read-only)");
     const auto data = nb::cast<nb::tuple>(dict["data"]);
-    i.data = data[0].is_none() ? 0 : nb::cast<std::uintptr_t>(data[0]);
-    i.read_only = nb::cast<bool>(data[1]);
+    if (data.size() != 2)
+        throw Error("its __cuda_array_interface__ has no 'data' of (pointer, read-only)");
+    i.data = data[0].is_none() ? 0 : part_of<std::uintptr_t>(data[0], "data", "address");
+    i.read_only = nb::cast<bool>(nb::bool_(data[1]));
     if (dict.contains("stream") && !dict["stream"].is_none())
-        i.stream = nb::cast<std::int64_t>(dict["stream"]);
+        i.stream = part_of<std::int64_t>(dict["stream"], "stream", "number");
     return i;
 }
 
@@ -161,7 +157,8 @@ std::optional<Strided> from_device(nb::handle object, nb::object& owner,
         return memory;
     }
     if (!nb::hasattr(object, "__cuda_array_interface__")) return {};
-    const auto dict = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
+    const auto dict = part_of<nb::dict>(object.attr("__cuda_array_interface__"),
+                                        "__cuda_array_interface__", "dict");
     const interop::CudaArrayInterface interface = described(dict);
     Strided memory = interop::strided_of(interface);
     if (!device || !device->cuda() || device->cuda()->ordinal() != memory.device)

@@ -160,9 +160,13 @@ KernelFunction::Buffer buffer_of(nb::handle b) {
 
 // (kernel, items, buffers, shared, defines)
 KernelFunction::Call call_of(nb::handle c) {
-    return {nb::cast<const PyKernel&>(c[0]).definition(), nb::cast<std::int64_t>(c[1]),
-            nb::cast<std::vector<int>>(c[2]), nb::cast<std::vector<int>>(c[3]),
-            nb::cast<std::vector<int>>(c[4])};
+    const auto& kernel = nb::cast<const PyKernel&>(c[0]);
+    return {kernel.definition(),
+            nb::cast<std::int64_t>(c[1]),
+            nb::cast<std::vector<int>>(c[2]),
+            nb::cast<std::vector<int>>(c[3]),
+            nb::cast<std::vector<int>>(c[4]),
+            kernel.checks_indices()};
 }
 
 std::shared_ptr<KernelFunction> make(const std::shared_ptr<Device>& device,

@@ -56,6 +56,7 @@ public:
         std::vector<int> buffers;  // per parameter
         std::vector<int> shared;   // per parameter: a Property of one value
         std::vector<int> defines;  // per parameter: leaves nothing of the old values
+        bool checks_indices = true;
     };
     struct Parts {
         std::shared_ptr<Device> device;

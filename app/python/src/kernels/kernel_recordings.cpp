@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.hpp"
+#include "engine/runtime/launch/check_indices.hpp"
 #include "engine/runtime/program/program.hpp"
 
 namespace hindcast::python {
@@ -77,6 +78,7 @@ void KernelFunction::Recording::add_call(const Parts& parts, const Call& call) {
         arguments.push_back(call.shared[p] != 0 ? Argument::shared(array) : Argument(array));
     }
     const Launch launch(device_, call.kernel, parts.precision, call.items, arguments);
+    if (call.checks_indices) check_indices(launch);
     const bool varies = any_real(call.kernel);
     step.forward = launch.replay(varies ? forward_of(kind_) : Direction::forward);
     step.forward.prepare();

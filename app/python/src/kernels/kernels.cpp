@@ -24,21 +24,29 @@ struct PyKernel::Source {
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
     ~Source() {
-        if (!describe.is_valid()) return;
+        if (!describe.is_valid() && !unchanged.is_valid()) return;
         if (!Py_IsInitialized()) {
-            describe.release();  // the interpreter has taken it along
+            describe.release();  // the interpreter has taken them along
+            unchanged.release();
             return;
         }
         const nb::gil_scoped_acquire lock;
         describe.reset();
+        unchanged.reset();
     }
 
-    nb::object describe;  // runs the function; let go once it has run
+    nb::object describe;   // runs the function; let go once it has run
+    nb::object unchanged;  // then: raises if a number that the function took has changed since
     std::shared_ptr<const Program> program;
 };
 
 void PyKernel::prepare() const {
-    if (!source_ || source_->program) return;
+    if (!source_) return;
+    if (source_->program) {
+        const nb::object unchanged = source_->unchanged;
+        if (unchanged.is_valid()) unchanged();
+        return;
+    }
     if (!source_->describe.is_valid())
         throw Error("its function is no longer there").in_kernel(definition_.name());
     const nb::object describe = source_->describe;  // another thread may let it go
@@ -54,6 +62,7 @@ void PyKernel::prepare() const {
         throw;
     }
     source_->describe.reset();
+    source_->unchanged = description[3];
 }
 
 namespace {
@@ -143,13 +152,23 @@ nb::tuple parts_of(const PyKernel& kernel) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     if (!nb::inst_ready(self)) return 0;
+    Py_VISIT(nb::inst_ptr<PyKernel>(self)->original.ptr());
+    if (nb::inst_ptr<PyKernel>(self)->original.is_valid()) return 0;  // which visits the source
     const auto& source = nb::inst_ptr<PyKernel>(self)->source();
     if (source && source->describe.is_valid()) Py_VISIT(source->describe.ptr());
+    if (source && source->unchanged.is_valid()) Py_VISIT(source->unchanged.ptr());
     return 0;
 }
 int clear(PyObject* self) {
+    nb::object& original = nb::inst_ptr<PyKernel>(self)->original;
+    if (original.is_valid()) {
+        original.reset();
+        return 0;
+    }
     const auto& source = nb::inst_ptr<PyKernel>(self)->source();
-    if (source) source->describe.reset();
+    if (!source) return 0;
+    source->describe.reset();
+    source->unchanged.reset();
     return 0;
 }
 PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
@@ -177,6 +196,16 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro(
             "documentation", [](const PyKernel& k) { return k.documentation(); },
             "That of the function, or the reference of a built-in kernel.")
+        .def_prop_ro("checked", &PyKernel::checks_indices,
+                     "True if an index out of range is an error; see unchecked().")
+        .def(
+            "unchecked", &PyKernel::unchecked, nb::sig("def unchecked(self) -> Kernel"),
+            "The same kernel without checks of indices, for hc.record() and hc.jax.kernel().\n"
+            "Checked kernels raise an Error that names item, index and array. Indices that the\n"
+            "host can compute (of the item, integer parameters and integer arrays) are checked\n"
+            "before a run, once for each version of the arrays. All others are checked while it\n"
+            "runs, and so is every index on a CUDA device that is not the item. Without checks an\n"
+            "index out of range reads or overwrites other memory.")
         .def(
             "__call__",
             [](const PyKernel& k, const nb::args&, const nb::kwargs&) {

@@ -41,12 +41,22 @@ public:
     void prepare() const;
     const std::shared_ptr<Source>& source() const { return source_; }
     const Parts& parts() const { return parts_; }
+    // Whether launches look for indices out of range.
+    bool checks_indices() const { return checks_indices_; }
+    static PyKernel unchecked(nb::object kernel) {
+        PyKernel same = nb::cast<const PyKernel&>(kernel);
+        same.checks_indices_ = false;
+        same.original = std::move(kernel);
+        return same;
+    }
+    nb::object original;  // that it shares its source with; or invalid
 
 private:
     lang::KernelDef definition_;
     std::string documentation_;
     mutable Parts parts_;
     std::shared_ptr<Source> source_;  // none for kernels of the library
+    bool checks_indices_ = true;
 };
 
 void bind_kernels(nb::module_& m);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <map>
 
 #include "app/python/src/arrays/devices.hpp"
@@ -15,6 +16,7 @@
 #include "engine/base/error.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/array/memory.hpp"
+#include "engine/runtime/launch/check_indices.hpp"
 #include "engine/runtime/program/tape.hpp"
 
 namespace hindcast::python {
@@ -31,7 +33,15 @@ namespace {
 
 using SharedDevice = std::shared_ptr<Device>;
 
-thread_local std::vector<Tape*> tapes;  // entered on this thread, the innermost last
+// A tape of Python is entered and left: the launches between are recorded.
+struct PyTape {
+    Tape tape;
+    std::optional<PyStream> stream = {};
+    std::vector<nb::object> launches = {};  // each once
+
+    void look() const;  // at what they are bound to
+};
+thread_local std::vector<PyTape*> tapes;  // entered on this thread, the innermost last
 
 // A kernel with its arguments. Python's arrays are kept as long as the launch.
 class PyLaunch {
@@ -44,19 +54,24 @@ public:
         std::optional<ir::Precision> real;
         if (!precision.empty()) real = precision_of(precision);
         std::string first;
-        std::vector<Argument> list;
         objects_.resize(parameters.size());
+        std::vector<Argument> list(parameters.size(), Argument(std::span<const double>{}));
+        std::vector<std::size_t> lists;  // of Python: they have the precision of the others
         for (std::size_t p = 0; p < parameters.size(); ++p) {
             const ir::Parameter& parameter = parameters[p];
             if (!arguments.contains(parameter.name.c_str()))
                 throw Error(fmt::format("'{}' is not given", parameter.name))
                     .in_kernel(definition_.name())
                     .remedy("give every parameter by its name");
-            list.push_back(argument(p, arguments[parameter.name.c_str()]));
-            if (!list.back().is_array() || parameter.type != ir::Type::f64 ||
-                ir::is_single(parameter))
+            const nb::handle given = arguments[parameter.name.c_str()];
+            if (nb::isinstance<nb::list>(given)) {
+                lists.push_back(p);
                 continue;
-            const ir::Type type = list.back().array().type();
+            }
+            list[p] = argument(p, given);
+            if (!list[p].is_array() || parameter.type != ir::Type::f64 || ir::is_single(parameter))
+                continue;
+            const ir::Type type = list[p].array().type();
             const ir::Precision of =
                 type == ir::Type::f32 ? ir::Precision::f32 : ir::Precision::f64;
             if (real && *real != of)
@@ -68,13 +83,17 @@ public:
             real = of;
             if (first.empty()) first = parameter.name;
         }
+        precision_ = real.value_or(ir::Precision::f32);
+        for (const std::size_t p : lists)
+            list[p] = argument(p, arguments[parameters[p].name.c_str()]);
         device_ = device;
         for (const nb::object& object : objects_)  // where the arrays are
             if (object.is_valid() && !device_) device_ = nb::cast<PyArray&>(object).device();
         if (!device_) device_ = default_device();
         check_device(list);
-        launch_ = std::make_unique<Launch>(device_, definition_, real.value_or(ir::Precision::f32),
-                                           items, std::move(list));
+        launch_ =
+            std::make_unique<Launch>(device_, definition_, precision_, items, std::move(list));
+        if (kernel.checks_indices()) check_indices(*launch_);
     }
 
     void set(const std::string& name, nb::handle value) {
@@ -90,18 +109,32 @@ public:
         }
     }
 
+    // Looks for integers that somebody else has changed.
+    void look() const {
+        // A graph keeps the indices that were there before it was captured.
+        if (stream_ && stream_->stream.is_captured()) return;
+        for (const nb::object& object : objects_)
+            if (object.is_valid()) nb::inst_ptr<PyArray>(object)->look();
+    }
+
     void run(Direction direction) {
         require_own_process();
         Launch::Replay& replay = replays_[static_cast<std::size_t>(direction)];
         if (!replay) replay = launch_->replay(direction);
-        // A graph keeps the indices that were there before it was captured.
-        if (!stream_ || !stream_->stream.is_captured())
-            for (const nb::object& object : objects_)
-                if (object.is_valid()) nb::inst_ptr<PyArray>(object)->look();
-        Tape* const tape =
-            direction == Direction::forward && !tapes.empty() ? tapes.back() : nullptr;
-        nb::gil_scoped_release release;
-        if (tape != nullptr) return tape->launch(*launch_);
+        look();
+        if (direction == Direction::forward && !tapes.empty()) {
+            PyTape& tape = *tapes.back();
+            const nb::object self = nb::find(*this);
+            {
+                const nb::gil_scoped_release release;
+                tape.tape.launch(*launch_);
+            }
+            const auto is_self = [&](const nb::object& known) { return known.is(self); };
+            if (std::none_of(tape.launches.begin(), tape.launches.end(), is_self))
+                tape.launches.push_back(self);
+            return;
+        }
+        const nb::gil_scoped_release release;
         replay.run();
         if (!stream_) device_->settle();
     }
@@ -123,6 +156,10 @@ public:
     }
 
     std::vector<double> gradient_of(const std::string& name) const {
+        if (objects_[check_name(name)].is_valid())
+            throw Error("'" + name + "' is an array")
+                .in_kernel(definition_.name())
+                .remedy("its gradient is an array, too: launch['" + name + "'].grad");
         return launch_->gradient_of(name);
     }
     void clear_gradients() const {
@@ -180,7 +217,13 @@ private:
             throw Error(fmt::format("'{}' is a buffer, but a number is given", parameter.name))
                 .in_kernel(definition_.name())
                 .remedy("give an array");
-        nb::object object = to_array(value, parameter.name);
+        std::optional<DataType> of_list;
+        if (nb::isinstance<nb::list>(value))
+            of_list = DataType{parameter.type,
+                               parameter.type == ir::Type::f64,
+                               {parameter.rows, parameter.components / parameter.rows}};
+        nb::object object = to_array(value, parameter.name, of_list, {},
+                                     ir::is_single(parameter) ? ir::Precision::f64 : precision_);
         auto& array = nb::cast<PyArray&>(object);
         const interop::Element element{parameter.rows, parameter.components / parameter.rows};
         try {
@@ -217,17 +260,76 @@ private:
 
     lang::KernelDef definition_;
     SharedDevice device_;
+    ir::Precision precision_ = ir::Precision::f32;
     std::vector<nb::object> objects_;  // Array per parameter; invalid: numbers
     std::unique_ptr<Launch> launch_;
     std::optional<PyStream> stream_;
     Launch::Replay replays_[4];
 };
 
-// A tape of Python is entered and left: the launches between are recorded.
-struct PyTape {
-    Tape tape;
-    std::optional<PyStream> stream = {};
-};
+constexpr const char* how_to_record =
+    "write hc.record(kernel, dim=len(x), x=x, ...): the kernel, the number of work items, and "
+    "every "
+    "parameter by its name";
+
+std::int64_t items_of(nb::handle dim) {
+    if (nb::isinstance<nb::bool_>(dim) || PyIndex_Check(dim.ptr()) == 0) {
+        const bool is_shape = nb::isinstance<nb::tuple>(dim) || nb::isinstance<nb::list>(dim);
+        refuse(fmt::format(
+            "dim: a number of work items is needed, not {}{}", nb::repr(dim).c_str(),
+            is_shape
+                ? "; a launch has one dimension: give len(x) for one item for each element, or "
+                  "math.prod(x.shape) and compute the indices from the item"
+                : "; give a whole number such as len(x)"));
+    }
+    std::int64_t items = 0;
+    if (!nb::try_cast(nb::int_(dim), items))
+        refuse("dim: " + std::string(nb::repr(dim).c_str()) + " items are too many");
+    return items;
+}
+
+std::unique_ptr<PyLaunch> record(const nb::args& given, nb::kwargs named) {
+    require_own_process();
+    nb::object first[2];
+    constexpr const char* names[] = {"kernel", "dim"};
+    for (std::size_t k = 0; k < 2; ++k) {
+        const bool by_name = named.contains(names[k]);
+        if ((given.size() > k) == by_name)
+            refuse(fmt::format("{}: it is {}; {}", names[k], by_name ? "given twice" : "not given",
+                               how_to_record));
+        first[k] = by_name ? named.attr("pop")(names[k]) : nb::object(given[k]);
+    }
+    if (!nb::isinstance<PyKernel>(first[0]))
+        refuse(
+            fmt::format("kernel: a function with @hc.kernel or a built-in kernel is needed, not "
+                        "{}; {}",
+                        nb::type_name(first[0].type()).c_str(), how_to_record));
+    const auto& kernel = nb::cast<const PyKernel&>(first[0]);
+    if (given.size() > 2) {
+        std::string call = "hc.record(" + kernel.signature().name() + ", dim";
+        for (const ir::Parameter& p : kernel.signature().parameters())
+            call += ", " + p.name + "=...";
+        refuse(
+            fmt::format("{} arguments are given by position, and only the kernel and dim are; "
+                        "write {})",
+                        given.size(), call));
+    }
+    const std::int64_t items = items_of(first[1]);
+    const nb::object device = named.attr("pop")("device", nb::none()),
+                     precision = named.attr("pop")("precision", "");
+    if (!nb::isinstance<nb::str>(precision)) refuse("precision: give 'f32' or 'f64'");
+    kernel.prepare();
+    return checked([&] {
+        return std::make_unique<PyLaunch>(kernel, items, named,
+                                          device.is_none() ? nullptr : to_device(device),
+                                          nb::cast<std::string>(precision));
+    });
+}
+
+void PyTape::look() const {
+    if (stream && stream->stream.is_captured()) return;
+    for (const nb::object& launch : launches) nb::inst_ptr<PyLaunch>(launch)->look();
+}
 
 }  // namespace
 
@@ -310,48 +412,45 @@ void bind_launches(nb::module_& m) {
                                l.launch().items());
         });
 
-    m.def(
-        "record",
-        [](const PyKernel& kernel, std::int64_t dim, nb::object device,
-           const std::string& precision, const nb::kwargs& arguments) {
-            require_own_process();
-            kernel.prepare();
-            return checked([&] {
-                return std::make_unique<PyLaunch>(kernel, dim, arguments,
-                                                  device.is_none() ? nullptr : to_device(device),
-                                                  precision);
-            });
-        },
-        "kernel"_a, "dim"_a, "device"_a = nb::none(), "precision"_a = "", "arguments"_a,
-        nb::sig("def record(kernel: Kernel, dim: int, device: Device | str | None = None, "
-                "precision: str = '', **arguments: typing.Any) -> Launch"),
-        "Binds a kernel to its arguments, which are given by name. Nothing runs yet.");
+    m.def("record", &record,
+          nb::sig("def record(kernel: Kernel, dim: int, *, device: Device | str | None = None, "
+                  "precision: str = '', **arguments: typing.Any) -> Launch"),
+          "Binds a kernel to its arguments, which are given by name. Nothing runs yet.\n"
+          "dim: the number of work items. Arrays are shared; lists are copied, and have the types "
+          "of\n"
+          "their parameters. An array that is too short for the launch is an ArgumentError. An "
+          "index\n"
+          "that is out of range is an Error when the launch runs, unless the kernel is\n"
+          "kernel.unchecked().");
 
     nb::class_<PyTape>(m, "Tape", "Launches in the order they run, and their adjoints in reverse.")
         .def(nb::init<>())
         .def(
             "__enter__",
             [](nb::object self) {
-                tapes.push_back(&nb::cast<PyTape&>(self).tape);
+                tapes.push_back(&nb::cast<PyTape&>(self));
                 return self;
             },
             nb::sig("def __enter__(self) -> Tape"),
             "Records the launches that run forward, until the block ends.")
-        .def("__exit__", [](PyTape& t, const nb::args&) { std::erase(tapes, &t.tape); })
+        .def("__exit__", [](PyTape& t, const nb::args&) { std::erase(tapes, &t); })
         .def(
             "forward",
             [](PyTape& t) {
                 require_own_process();
+                t.look();
+                const nb::gil_scoped_release release;
                 t.tape.forward();
             },
-            nb::call_guard<nb::gil_scoped_release>(), "Runs everything that was recorded again.")
+            "Runs everything that was recorded again.")
         .def(
             "backward",
             [](PyTape& t) {
                 require_own_process();
+                t.look();
+                const nb::gil_scoped_release release;
                 t.tape.backward();
             },
-            nb::call_guard<nb::gil_scoped_release>(),
             "Adds to the gradients; seed those of the outputs first.")
         .def(
             "clear_gradients", [](PyTape& t) { t.tape.clear_gradients(); },

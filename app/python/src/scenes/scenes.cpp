@@ -174,7 +174,7 @@ void bind_scenes(nb::module_& m) {
             std::rethrow_exception(p);
         } catch (const ArgumentFault& fault) {
             PyErr_SetString(nb::module_::import_("hindcast._errors").attr("ArgumentError").ptr(),
-                            fault.what());
+                            in_words_of_python(fault.what()).c_str());
         }
     });
     nb::class_<SharedScene>(m, "Scene")

@@ -5,24 +5,20 @@
 // Composite Plates and Shells, 1.3). An isotropic sheet of thickness t has k_u = k_v = Y t and
 // g = Y t / (2 (1 + nu)).
 //
-// Bending: with theta the angle between the normals of the two triangles at an inner edge of length
-// l at rest, of areas A and B,
-//     E = 1/2 D l^2/(A + B) (theta - theta_0)^2
-// (discrete shells, Grinspun et al. 2003). The factor makes D the plate's stiffness Y t^3 / (12 (1
-// - nu^2)): a sheet that is rolled up along lines of the mesh has the energy 1/2 D curvature^2 per
-// area, whatever its triangles, and one of equilateral triangles along any line (Seung, Nelson
-// 1988). Other meshes are stiffer about axes across their diagonals; alternating diagonals halve
-// that.
+// Bending: kernels/cloth/plate.hpp.
 #include "kernels/cloth/cloth.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "kernels/cloth/membrane.hpp"
+#include "kernels/cloth/patches.hpp"
+#include "kernels/cloth/plate.hpp"
 #include "kernels/cloth/sheet.hpp"
 #include "kernels/cloth/shown.hpp"
 #include "kernels/particles/element_body.hpp"
 #include "kernels/particles/energies.hpp"
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/small_motions.hpp"
 #include "kernels/particles/surfaces.hpp"
@@ -31,6 +27,7 @@ namespace hindcast {
 
 using namespace lang;
 using cloth::Membrane;
+using cloth::Patches;
 using cloth::Sheet;
 using model::Model;
 using model::Settings;
@@ -44,17 +41,6 @@ struct Fold {
         : edge(b - a), left(cross(edge, c - a)), right(cross(d - a, edge)) {}
     Float angle() const {
         return atan2(dot(edge, cross(right, left)) / norm(edge), dot(left, right));
-    }
-};
-
-struct Hinge {
-    Float operator()(Int e, const Points<3, 4>& x, Read<Float> weight, Property<Float> stiffness,
-                     Property<Float> rest_angle) const {
-        const Float bent = Fold(x[0], x[1], x[2], x[3]).angle() - rest_angle[e];
-        return 0.5 * stiffness[e] * weight[e] * bent * bent;
-    }
-    static std::vector<std::string> names() {
-        return {"weight", "bending_stiffness", "rest_angle"};
     }
 };
 
@@ -76,19 +62,69 @@ KernelDef rest_triangles(std::int64_t first, std::array<double, 3> warp) {
                       area[e] = 0.5 * norm(across);
                   });
 }
-KernelDef rest_hinges(std::int64_t first) {
-    return kernel("cloth_rest_hinges", {"points", "rest", "weight", "angle"},
-                  [first](Int e, Read<Int4> points, Read<Vec3> rest, Write<Float> weight,
-                          Write<Float> angle) {
+KernelDef rest_angles(std::int64_t first) {
+    return kernel("cloth_rest_angles", {"points", "rest", "angle"},
+                  [first](Int e, Read<Int4> points, Read<Vec3> rest, Write<Float> angle) {
                       const Int4 p = points[e];
                       const auto at = [&](int k) -> Vec3 {
                           return rest[p[k] - static_cast<std::int32_t>(first)];
                       };
-                      const Fold fold(at(0), at(1), at(2), at(3));
-                      weight[e] =
-                          2.0 * dot(fold.edge, fold.edge) / (norm(fold.left) + norm(fold.right));
-                      angle[e] = fold.angle();
+                      angle[e] = Fold(at(0), at(1), at(2), at(3)).angle();
                   });
+}
+template <int N>
+KernelDef rest_patches() {
+    using namespace cloth;
+    using Numbers = PatchNumbers<Float>;
+    return kernel(
+        "cloth_rest_patches",
+        {"places", "slots", "edges", "numbers", "rest", "angle", "shape", "curvature"},
+        [](Int e, Read<Vec<Int, patch_places>> places, Read<Vec<Int, patch_places>> slots,
+           Read<Vec<Int, patch_edges>> edges, Read<Vec<Float, Numbers::count>> numbers,
+           Read<Vec3> rest, Property<Float> angle, Write<PlateNumbers<N>> shape,
+           Write<Vec3> curvature) {
+            const Vec<Int, patch_places> place = places[e], slot = slots[e];
+            const Vec<Int, patch_edges> edge = edges[e];
+            const Vec<Float, Numbers::count> number = numbers[e];
+            std::array<std::array<Float, 3>, patch_places> at_rest;
+            for (int k = 0; k < patch_places; ++k) {
+                const Vec3 x = rest[place[k]];
+                at_rest[static_cast<std::size_t>(k)] = {x[0], x[1], x[2]};
+            }
+            std::array<Float, patch_edges> angles;
+            for (int f = 0; f < patch_edges; ++f)
+                angles[static_cast<std::size_t>(f)] = angle[edge[f]];
+            const PatchShape<Float> patch(at_rest, Numbers::from([&](int k) { return number[k]; }));
+            auto part = patch.coefficients();
+            const auto K = patch.curvature(angles, part);
+            PlateNumbers<N> result;
+            for (int s = 1; s < N; ++s)
+                for (int i = 0; i < 3; ++i) {
+                    const auto j = static_cast<std::size_t>(i);
+                    Float sum = s < 3 ? part[static_cast<std::size_t>(s)][j] : Float(0);
+                    for (int k = 3; k < patch_places; ++k)
+                        sum += select(slot[k] == s, part[static_cast<std::size_t>(k)][j], Float(0));
+                    result[3 * (s - 1) + i] = sum;
+                }
+            shape[e] = result;
+            curvature[e] = Vec3(K[0], K[1], K[2]);
+        });
+}
+
+// f of the number of points that an item of a sheet's bending has.
+template <class F>
+auto for_size(int size, F f) {
+    switch (size) {
+        case 4: return f(std::integral_constant<int, 4>{});
+        case 5: return f(std::integral_constant<int, 5>{});
+        case 6: return f(std::integral_constant<int, 6>{});
+        case 7: return f(std::integral_constant<int, 7>{});
+        case 8: return f(std::integral_constant<int, 8>{});
+        case 9: return f(std::integral_constant<int, 9>{});
+        case 10: return f(std::integral_constant<int, 10>{});
+        case 11: return f(std::integral_constant<int, 11>{});
+        default: return f(std::integral_constant<int, 12>{});
+    }
 }
 
 // The energy has its minimum at rest only where nu^2 k_v < k_u, whichever of them is set. Throws
@@ -134,8 +170,7 @@ public:
             {stretch(model),
              stiffness_damping<3, 3>("membrane_damping", Membrane::names(), membrane())}};
         if (hinges() > 0 && settings_->written("bending_stiffness"))
-            energies.push_back({bending(model),
-                                stiffness_damping<3, 4>("hinge_damping", Hinge::names(), Hinge{})});
+            energies.push_back(bending(model));
         else if (settings_->written("rest_angle"))
             throw settings_->error("rest_angle", "this cloth does not resist bending")
                 .remedy("write \"bending_stiffness\"");
@@ -155,6 +190,12 @@ public:
 private:
     std::int64_t triangles() const { return static_cast<std::int64_t>(sheet_.triangles.size()); }
     std::int64_t hinges() const { return static_cast<std::int64_t>(sheet_.hinges.size()); }
+    static Array numbers(Model& model, const std::vector<double>& list,
+                         std::vector<std::int64_t> shape) {
+        Array array(model.real(), std::move(shape), Layout::planar);
+        array.assign(list);
+        return array;
+    }
     Membrane membrane() const {
         return {settings_->written("weft_stiffness"), settings_->written("shear_stiffness")};
     }
@@ -205,17 +246,9 @@ private:
         particles::add_surface(model, settings_->name(), corners, {});
         corners_ = model.index_array(corners, 3);
         edges_ = model.index_array(edges, 4);
-        const auto numbers = [&](const std::vector<double>& list, std::vector<std::int64_t> shape) {
-            Array array(model.real(), std::move(shape), Layout::planar);
-            array.assign(list);
-            return array;
-        };
-        inverse_ = numbers(sheet_.inverse, {triangles(), 2, 2});
-        area_ = numbers(sheet_.areas, {triangles()});
-        if (hinges() > 0) {
-            weight_ = numbers(sheet_.weights, {hinges()});
-            angle_ = numbers(sheet_.angles, {hinges()});
-        }
+        inverse_ = numbers(model, sheet_.inverse, {triangles(), 2, 2});
+        area_ = numbers(model, sheet_.areas, {triangles()});
+        if (hinges() > 0) angle_ = numbers(model, sheet_.angles, {hinges()});
         if (!settings_->written("rest_positions")) return;
         const Argument rest =
             settings_->quantity(model, "rest_positions", placed_.range.count, sheet_.points)
@@ -227,9 +260,8 @@ private:
             what + "triangles"));
         if (hinges() > 0)
             model.prologue().add(model.launch(
-                rest_hinges(first), hinges(),
-                {{"points", edges_}, {"rest", rest}, {"weight", weight_}, {"angle", angle_}},
-                what + "edges"));
+                rest_angles(first), hinges(),
+                {{"points", edges_}, {"rest", rest}, {"angle", angle_}}, what + "edges"));
     }
 
     EnergyTerm stretch(Model& model) const {
@@ -259,29 +291,82 @@ private:
                  {"poisson_ratio", ratio.argument()}}};
     }
 
-    EnergyTerm bending(Model& model) const {
-        const std::vector<double> midpoints = sheet_.midpoints();
-        const auto per_edge = [&](const char* key) {
-            return settings_->quantity(model, key, hinges(), midpoints).argument();
-        };
+    particles::DampedEnergy bending(Model& model) {
+        const std::vector<char>& flags = model.shared<particles::FixedPoints>().flags;
+        const model::Range range = placed_.range;
+        const bool new_shape = settings_->written("rest_positions"),
+                   new_angles = settings_->written("rest_angle");
+        const Patches patches =
+            cloth::find_patches(sheet_,
+                                std::span(flags).subspan(static_cast<std::size_t>(range.first),
+                                                         static_cast<std::size_t>(range.count)),
+                                new_shape);
+        const bool flat =
+            !new_shape && !new_angles &&
+            std::ranges::all_of(sheet_.angles, [](double a) { return std::abs(a) < 1e-9; });
+        return for_size(patches.size, [&](auto size) {
+            constexpr int N = size;
+            std::vector<std::int64_t> points;
+            for (const std::int64_t p : patches.points) points.push_back(range.first + p);
+            const Array shape = numbers(model, patches.shape, {triangles(), 3 * (N - 1)});
+            std::vector<NamedArgument> arguments{
+                {"shape", shape},
+                {"area", area_},
+                {"bending_stiffness",
+                 settings_->quantity(model, "bending_stiffness", triangles(), sheet_.centroids())
+                     .argument()},
+                {"poisson_ratio",
+                 model.find_quantity(settings_->name() + ".poisson_ratio")->argument()}};
+            const auto with = [&](const auto& plate) -> particles::DampedEnergy {
+                using Plate = std::remove_cvref_t<decltype(plate)>;
+                return {
+                    {settings_->name() + ": bending", energy<3, N>("plate", Plate::names(), plate),
+                     triangles(), model.index_array(points, N), arguments},
+                    stiffness_damping<3, N>("plate_damping", Plate::names(), plate)};
+            };
+            if constexpr (N == 6 || N == 8 || N == 12)
+                if (flat) return with(cloth::FlatPlate<N>{});
+            const Array curvature =
+                numbers(model, std::vector<double>(3 * sheet_.triangles.size()), {triangles(), 3});
+            arguments.push_back({"curvature", curvature});
+            if (!flat) add_rest_patches<N>(model, patches, shape, curvature);
+            return with(cloth::CurvedPlate<N>{});
+        });
+    }
+
+    // The shape and the curvature at rest, from what the scene says of them.
+    template <int N>
+    void add_rest_patches(Model& model, const Patches& patches, const Array& shape,
+                          const Array& curvature) {
+        const std::string rest_key = settings_->name() + ".rest_positions";
+        const Argument rest =
+            settings_->written("rest_positions")
+                ? model.find_quantity(rest_key)->argument()
+                : Argument(numbers(model, sheet_.points, {placed_.range.count, 3}));
         Argument angle = angle_;
         if (settings_->written("rest_angle"))
-            angle = per_edge("rest_angle");
+            angle =
+                settings_->quantity(model, "rest_angle", hinges(), sheet_.midpoints()).argument();
         else if (!settings_->written("rest_positions"))
             angle = settings_->quantity_of(model, "rest_angle", hinges(), sheet_.angles).argument();
-        return {settings_->name() + ": bending",
-                energy<3, 4>("hinge", Hinge::names(), Hinge{}),
-                hinges(),
-                edges_,
-                {{"weight", weight_},
-                 {"bending_stiffness", per_edge("bending_stiffness")},
-                 {"rest_angle", angle}}};
+        model.prologue().add(model.launch(
+            rest_patches<N>(), triangles(),
+            {{"places", model.index_array(patches.places, cloth::patch_places)},
+             {"slots", model.index_array(patches.slots, cloth::patch_places)},
+             {"edges", model.index_array(patches.edges, cloth::patch_edges)},
+             {"numbers",
+              numbers(model, patches.numbers, {triangles(), cloth::PatchNumbers<double>::count})},
+             {"rest", rest},
+             {"angle", angle},
+             {"shape", shape},
+             {"curvature", curvature}},
+            settings_->name() + " at rest: bending"));
     }
 
     std::shared_ptr<Settings> settings_;
     Sheet sheet_;
     particles::PlacedPoints placed_;
-    Array corners_, edges_, inverse_, area_, weight_, angle_;
+    Array corners_, edges_, inverse_, area_, angle_;
 };
 
 }  // namespace
@@ -353,14 +438,17 @@ void register_cloth(Registry& registry) {
             .at_least(0)
             .at_most(0.99)
             .differentiable()
-            .doc("nu: how much narrower along the weft where it is stretched along the warp"),
+            .doc("nu: how much narrower along the weft where it is stretched along the warp; in "
+                 "bending, that of a plate"),
         values("bending_stiffness")
             .unit("N m")
             .optional()
             .at_least(0)
             .differentiable()
-            .doc("D, against bending: Y t^3 / (12 (1 - nu^2)) of a plate; one for the cloth or one "
-                 "per inner edge; without it there is none"),
+            .doc("D, against bending: Y t^3 / (12 (1 - nu^2)) of a plate of thickness t, with nu "
+                 "the "
+                 "poisson_ratio (Timoshenko, Woinowsky-Krieger: Theory of Plates and Shells, eq. "
+                 "3); one for the cloth or one per triangle; without it there is none"),
         values("rest_angle")
             .unit("rad")
             .optional()
@@ -373,9 +461,10 @@ void register_cloth(Registry& registry) {
         {Section::bodies, "cloth", "Cloth",
          "A sheet of triangles in space. With E the Green strain in the axes warp and weft, "
          "W = 1/2 (k_u E_uu^2 + k_v E_vv^2 + 2 nu k_v E_uu E_vv) / (1 - nu^2 k_v/k_u) + 2 g "
-         "E_uv^2 per area at rest; each inner edge of length l between triangles of areas A "
-         "and B has 1/2 D l^2/(A + B) (theta - theta_0)^2, theta the angle between their "
-         "normals. A third of a triangle's mass belongs to each of its corners.",
+         "E_uv^2 per area at rest. It bends as a thin plate: with H the second derivatives of the "
+         "place by warp and weft less those at rest, D/2 ((H_uu + H_vv)^2 - 2 (1 - nu) (H_uu "
+         "H_vv - H_uv^2)) per area at rest. Borders are free; triangles between fixed points clamp "
+         "those beside them. A third of a triangle's mass belongs to each of its corners.",
          std::move(fields),
          [](std::shared_ptr<Settings> s) { return std::make_unique<Cloth>(std::move(s)); }, true});
 }

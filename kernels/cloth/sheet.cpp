@@ -157,8 +157,6 @@ void find_hinges(Sheet& sheet, At at) {
                      n1 = cross(e, difference(point(sheet, c), xa)),
                      n2 = cross(difference(point(sheet, d), xa), e);
         sheet.hinges.push_back({a, b, c, d});
-        sheet.weights.push_back(dot(e, e) /
-                                (sheet.areas[left.triangle] + sheet.areas[right->second.triangle]));
         sheet.angles.push_back(std::atan2(dot(e, cross(n2, n1)) / length(e), dot(n1, n2)));
     }
 }

@@ -20,8 +20,7 @@ struct Sheet {
     // Per inner edge a-b: points a, b, c, d; c is left of a-b seen from the side on which the
     // triangles are counter-clockwise, d on the right.
     std::vector<std::array<std::int64_t, 4>> hinges;
-    std::vector<double> weights;  // |b - a|^2 / (A_c + A_d) at rest
-    // Between the normals at rest, positive where c and d bend away from them.
+    // Between the normals at rest, positive where c and d bend towards them.
     std::vector<double> angles;
 
     std::vector<double> centroids() const;  // of every triangle

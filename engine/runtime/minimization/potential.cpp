@@ -13,10 +13,10 @@ namespace hindcast {
 
 namespace {
 
-using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 12, 12>;
-
 // Elements of at most so many rows (EnergyKernels) are looked at on the stack.
-constexpr int most_rows = 12;
+constexpr int most_rows = 36;
+using Small =
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, most_rows, most_rows>;
 
 // Whether a symmetric matrix is positive semidefinite, to rounding: by Cholesky's factorisation.
 bool is_semidefinite(const double* h, int n) {
@@ -77,6 +77,10 @@ void Potential::add(EnergyTerm given) {
         throw Error(what).in_kernel(given.name).at_item(item);
     };
     const int K = given.kernels.points, size = K * given.kernels.dimension;
+    if (size > most_rows)
+        fail("an item has " + std::to_string(K) + " points, and at most " +
+                 std::to_string(most_rows / given.kernels.dimension) + " are possible",
+             0);
     std::vector<std::int64_t> numbers;
     for (const double p : given.points.to_doubles())
         numbers.push_back(static_cast<std::int64_t>(p));

@@ -1,6 +1,6 @@
 """implicit_cloth in NumPy, SciPy and CHOLMOD: what a straightforward program of this step is like.
 
-Energies, gradients and Hessians are vectorised over triangles and hinges and written out by hand;
+Energies, gradients and Hessians are vectorised over triangles and written out by hand;
 each iteration of Newton's method is one supernodal Cholesky factorisation. The adjoint is by hand
 as well. The definition is in workloads.py.
 """
@@ -26,13 +26,6 @@ def outer(a, b):
     return a[:, :, None] * b[:, None, :]
 
 
-def crossing(a):
-    """Matrices of b -> a x b."""
-    m = np.zeros((len(a), 3, 3))
-    m[:, 0, 1], m[:, 0, 2], m[:, 1, 2] = -a[:, 2], a[:, 1], -a[:, 0]
-    return m - np.swapaxes(m, 1, 2)
-
-
 def clamped(elements):
     """Symmetric matrices with their negative eigenvalues as zero."""
     values, vectors = np.linalg.eigh(elements)
@@ -42,7 +35,7 @@ def clamped(elements):
 class Cloth:
     def __init__(self):
         self.rest, self.triangles = Define.rest(), Define.triangles()
-        self.hinges, self.weight = Define.hinges()
+        self.patches, self.plate = self.plates(Define.patches())
         self.stiffness = np.full(len(self.triangles), K)
         corner = self.rest[self.triangles]
         edges = np.swapaxes(corner[:, 1:] - corner[:, :1], 1, 2)[:, :2]  # in the plane of the warp
@@ -72,7 +65,7 @@ class Cloth:
         n = int(self.moving.sum())
         rows, columns = [np.arange(n)], [np.arange(n)]
         self.kept = []
-        for elements in (self.triangles, self.hinges):
+        for elements in (self.triangles, self.patches):
             dofs = (3 * elements[:, :, None] + np.arange(3)).reshape(len(elements), -1)
             i = np.broadcast_to(dofs[:, :, None], (*dofs.shape, dofs.shape[1])).ravel()
             j = np.broadcast_to(dofs[:, None, :], (*dofs.shape, dofs.shape[1])).ravel()
@@ -99,24 +92,29 @@ class Cloth:
         u, v = (np.einsum("ek,eki->ei", c, corner) for c in (self.a, self.b))
         return u, v, (dot(u, u) - 1) / 2, (dot(v, v) - 1) / 2, dot(u, v) / 2
 
-    def angles(self, x):
-        p = x[self.hinges]
-        e, d, f = (p[:, k] - p[:, 0] for k in (1, 2, 3))
-        left, right = np.cross(e, d), np.cross(f, e)
-        length = np.sqrt(dot(e, e))
-        return e, d, f, left, right, length, np.arctan2(dot(e, np.cross(right, left)) / length,
-                                                        dot(left, right))
+    def plates(self, patches):
+        """The patches, and the matrix of each patch's bending energy x . P x / 2, for a component of
+        x: D times the area times that of Kirchhoff's plate for the shape of second order through
+        the six points."""
+        place = self.rest[patches][:, :, :2]
+        u, v = np.moveaxis(place - place[:, :1], 2, 0)
+        shapes = np.stack([np.ones(u.shape), u, v, u * u / 2, v * v / 2, u * v], axis=2)
+        second = np.linalg.inv(shapes)[:, 3:]
+        plane = np.array([[1, NU, 0], [NU, 1, 0], [0, 0, 2 * (1 - NU)]])
+        corner = place[:, :3]
+        area = 0.5 * np.linalg.det(corner[:, 1:] - corner[:, :1])
+        return patches, D * area[:, None, None] * np.einsum("eip,ij,ejq->epq", second, plane, second)
 
     def energies(self, x, target):
         _, _, along, across, shear = self.strains(x)
         membrane = self.stiffness * self.area * (
             PLANE / 2 * (along ** 2 + across ** 2 + 2 * NU * along * across)
             + 2 * SHEAR * shear ** 2)
-        angle = self.angles(x)[-1]
+        bent = x[self.patches]
         away = (x - target)[self.free]
         return np.array([(self.mass[self.free] * dot(away, away)).sum() / (2 * H ** 2),
                          -(self.mass[self.free] * (x[self.free] @ G)).sum(), membrane.sum(),
-                         (D / 2 * self.weight * angle ** 2).sum()])
+                         0.5 * np.einsum("epi,epq,eqi->", bent, self.plate, bent, optimize=True)])
 
     def membrane_slopes(self, x):
         """Gradient per unit of stiffness of each triangle, by corner."""
@@ -144,61 +142,16 @@ class Cloth:
         factor = (self.stiffness * self.area)[:, None, None]
         return factor * blocks.reshape(-1, 9, 9)
 
-    def hinge_parts(self, x):
-        """Angles and their gradients in e, d, f: a corner's distance from the edge is its lever, and
-        the edge's ends share what it leaves by where its foot is."""
-        e, d, f, left, right, length, angle = self.angles(x)
-        by_d = (length / dot(left, left))[:, None] * left
-        by_f = (length / dot(right, right))[:, None] * right
-        at_d, at_f = dot(d, e) / length ** 2, dot(f, e) / length ** 2
-        by_e = -at_d[:, None] * by_d - at_f[:, None] * by_f
-        return (e, d, f, left, right, length, at_d, at_f), angle, (by_e, by_d, by_f)
-
-    @staticmethod
-    def on_corners(by_e, by_d, by_f):
-        return np.stack([-(by_e + by_d + by_f), by_e, by_d, by_f], axis=1)
-
-    def hinge_hessians(self, x):
-        (e, d, f, left, right, length, at_d, at_f), angle, slopes = self.hinge_parts(x)
-        by_e, by_d, by_f = slopes
-        along, cross_e = e / length[:, None], crossing(e)
-
-        def mirrored(n):
-            square = dot(n, n)[:, None, None]
-            return (np.eye(3) - 2 * outer(n, n) / square) / square
-
-        def sized(n):
-            return n / dot(n, n)[:, None]
-
-        l = length[:, None, None]
-        mirror_d, mirror_f = mirrored(left), mirrored(right)
-        dd, ff = l * mirror_d @ cross_e, -l * mirror_f @ cross_e
-        de = outer(sized(left), along) - l * mirror_d @ crossing(d)
-        fe = outer(sized(right), along) + l * mirror_f @ crossing(f)
-        square = (length ** 2)[:, None]
-        ee = -(outer(by_d, (d - 2 * at_d[:, None] * e) / square) + at_d[:, None, None] * de
-               + outer(by_f, (f - 2 * at_f[:, None] * e) / square) + at_f[:, None, None] * fe)
-        ed, ef = np.swapaxes(de, 1, 2), np.swapaxes(fe, 1, 2)
-        zero = np.zeros_like(dd)
-        rows = [(ee, ed, ef), (de, dd, zero), (fe, zero, ff)]
-        rows = [(-(r[0] + r[1] + r[2]), *r) for r in rows]
-        rows.insert(0, tuple(-(rows[0][k] + rows[1][k] + rows[2][k]) for k in range(4)))
-        second = np.concatenate([np.concatenate(row, axis=2) for row in rows], axis=1)
-        slope = self.on_corners(*slopes).reshape(-1, 12)
-        factor = (D * self.weight)[:, None, None]
-        return factor * (outer(slope, slope) + angle[:, None, None] * second)
-
     def gradient(self, x, target):
         total = self.mass[:, None] * ((x - target) / H ** 2 - G)
         np.add.at(total, self.triangles,
                   self.stiffness[:, None, None] * self.membrane_slopes(x))
-        _, angle, slopes = self.hinge_parts(x)
-        np.add.at(total, self.hinges,
-                  (D * self.weight * angle)[:, None, None] * self.on_corners(*slopes))
+        np.add.at(total, self.patches, self.plate @ x[self.patches])
         return total.ravel()[self.moving]
 
     def hessians(self, x):
-        return self.membrane_hessians(x), self.hinge_hessians(x)
+        plate = self.plate[:, :, None, :, None] * np.eye(3)[:, None, :]
+        return self.membrane_hessians(x), plate.reshape(-1, 18, 18)
 
     # ---- Newton's method
 
@@ -273,7 +226,7 @@ class Cloth:
             # Fixed points stay; how they pull at the free ones goes back with them.
             held = bar[n] * ~self.free[:, None]
             pull = np.zeros(x.shape)
-            for points, e in zip((self.triangles, self.hinges), elements):
+            for points, e in zip((self.triangles, self.patches), elements):
                 np.add.at(pull, points, np.einsum("eij,ej->ei", e, l[points].reshape(len(e), -1))
                           .reshape(*points.shape, 3))
             bar[n - 1] += held - pull * ~self.free[:, None]

@@ -265,16 +265,21 @@ class ImplicitCloth:
         return np.stack([a, b, c, a, c, d], axis=2).reshape(-1, 3)
 
     @staticmethod
-    def hinges():
-        """Both ends of each inner edge and the corners to its left and right; l^2/(A + B)."""
-        sides = {}
-        for triangle in ImplicitCloth.triangles().tolist():
-            for k in range(3):
-                sides[triangle[k], triangle[(k + 1) % 3]] = triangle[(k + 2) % 3]
-        hinges = np.array([(a, b, left, sides[b, a]) for (a, b), left in sides.items()
-                           if a < b and (b, a) in sides])
-        edge = np.diff(ImplicitCloth.rest()[hinges[:, :2]], axis=1)[:, 0]
-        return hinges, (edge ** 2).sum(axis=1) * (ImplicitCloth.side - 1) ** 2
+    def patches():
+        """Six points for each triangle, in the order of triangles(): a shape of second order through
+        them is how it bends. Its corners and the points across its edges; at a border the next."""
+        last = ImplicitCloth.side - 2
+        lower = {(False, False): [(0, -1), (2, 1), (0, 1)], (True, False): [(2, 1), (0, 1), (2, 2)],
+                 (False, True): [(0, -1), (0, 1), (-1, -1)], (True, True): [(0, 1), (1, 2), (-1, 0)]}
+        upper = {(False, False): [(1, 0), (1, 2), (-1, 0)], (True, False): [(1, 0), (1, 2), (2, 1)],
+                 (False, True): [(1, 0), (-1, 0), (0, -1)], (True, True): [(1, 0), (0, -1), (2, 1)]}
+        rows = []
+        for i in range(last + 1):
+            for j in range(last + 1):
+                for corners, others in (([(0, 0), (1, 0), (1, 1)], lower[j == 0, i == last]),
+                                        ([(0, 0), (1, 1), (0, 1)], upper[i == 0, j == last])):
+                    rows.append([(i + a) * ImplicitCloth.side + j + b for a, b in corners + others])
+        return np.array(rows)
 
 
 DEFINITIONS = {

@@ -131,7 +131,8 @@ TEST_CASE("parts: a target where they are, a pull, and a parameter for each elem
         "objective": [{"type": "center_of_mass", "of": "cloth", "target": [0, 0, 0]}]})");
     const std::vector<std::string> keys = keys_per_element(cloth, modules(), "cloth");
     CHECK(std::ranges::find(keys, "warp_stiffness") != keys.end());
-    CHECK(std::ranges::find(keys, "bending_stiffness") == keys.end());  // of edges
+    CHECK(std::ranges::find(keys, "bending_stiffness") != keys.end());
+    CHECK(std::ranges::find(keys, "rest_angle") == keys.end());  // of edges
     Parts elements = points({{"cloth", {1, 5, 6}}});
     elements.kind = Parts::Kind::elements;
     const Document some = optimised(cloth, modules(), elements, "warp_stiffness");

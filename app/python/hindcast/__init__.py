@@ -72,7 +72,7 @@ _core._add_llvm_folder(_os.path.join(_site.getuserbase(), "lib"))
 
 __all__ = [
     "Accumulate", "ArgumentError", "Array", "Atomic", "Batch", "Check", "DataType", "Device", "Error",
-    "Event", "Int", "Kernel", "Launch", "Optimized", "Param", "Property", "Pulled", "Read",
+    "Event", "Int", "Kernel", "Launch", "Optimized", "Param", "PhysicsWarning", "Property", "Pulled", "Read",
     "ReadWrite", "Reduce", "Simulation", "Stream", "Sum", "Tape", "Write", "WriteSlice", "__version__",
     "array", "built_in", "built_in_kernels", "call", "copy_of", "device", "else_", "f32", "f64",
     "fill", "for_", "i32", "i64", "if_", "in_out", "ivec2", "ivec3", "ivec4", "kernel", "load", "mat2",

@@ -1,12 +1,14 @@
 """What Python's users are told: arguments, words, NumPy's functions, numbers that changed."""
 
 import math
+import pathlib
 import re
 
 import hindcast as hc
 import numpy as np
 import pytest
 
+SCENES = pathlib.Path(__file__).resolve().parents[4] / "scenes"
 offset = 2.0
 
 
@@ -202,4 +204,7 @@ def test_words_are_those_of_python():
         launch.grad("x")
     with pytest.raises(hc.Error) as error:
         hc.device("cuda", checked=True)
-    assert "--" not in str(error.value)
+    assert "--" not in str(error.value) and "device='cpu'" in str(error.value)
+    sim = hc.load(SCENES / "spring_cage.json")
+    with pytest.raises(hc.Error, match="^the value of cage.stiffness:1:1: at /forces/0/stiffness"):
+        sim["cage.stiffness"] = "text"

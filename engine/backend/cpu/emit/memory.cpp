@@ -93,18 +93,11 @@ std::string Emitter::element_pointers(int symbol, int component, Value index,
 std::string Emitter::in_range(Value op, int symbol, Value index) {
     if (!plan_.checked) return mask_;
     const Type type = kernel_.op(index).type;
-    std::string room = binding_field(symbol, offsetof(Binding, count)), t = "i64", at;
-    const std::string wide =
-        cast(ir::is_signed(type) ? "sext" : "zext", vector_type(type), vector(index), lanes_of(t));
-    if (type == Type::i32) {  // without its sign: a negative one is large
-        room = pure("{}", call("i64", "smin.i64", {{"i64", room}, {"i64", "2147483648"}}));
-        room = cast("trunc", "i64", room, t = "i32");
-        at = vector(index);
-    } else {
-        at = wide;
-    }
-    const std::string inside = pure("icmp ult {} {}, {}", lanes_of(t), at, splat(t.c_str(), room));
-    if (op != ir::no_value) fault(both(mask_, none_of(inside)), op, wide);
+    const std::string t = lanes_of("i64"), count = binding_field(symbol, offsetof(Binding, count));
+    const std::string at =
+        cast(ir::is_signed(type) ? "sext" : "zext", vector_type(type), vector(index), t);
+    const std::string inside = pure("icmp ult {} {}, {}", t, at, splat("i64", count));
+    if (op != ir::no_value) fault(both(mask_, none_of(inside)), op, at);
     return both(mask_, inside);
 }
 

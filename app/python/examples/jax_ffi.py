@@ -1,6 +1,7 @@
 """A simulation that XLA calls in C++: jitted, differentiated twice, batched, within a loop of JAX.
 
-Newton's method, kept going downhill, finds the eight rest lengths of a cage of springs that carry a ball to its target.
+Newton's method, kept going downhill, finds the eight rest lengths of a cage of springs that carry a ball to its target. A call
+raises an error for a length below zero, which the steps therefore avoid.
 """
 
 import pathlib
@@ -23,7 +24,7 @@ def newton(rest):
         curvatures, axes = jnp.linalg.eigh(jax.hessian(loss)(rest))
         # Downhill along every axis, also where the loss bends the other way.
         along = (axes.T @ gradient) / jnp.maximum(jnp.abs(curvatures), 0.1)
-        return rest - axes @ along, value
+        return jnp.maximum(rest - axes @ along, 0.01), value
 
     return jax.lax.scan(step, rest, None, 30)
 

@@ -221,9 +221,9 @@ def _everywhere(ctx, operands, batch, has):
 
 
 def _division(ctx, axes, batch):
-    """Attributes of a call that say how XLA may divide it: its leading `axes` batch axes, and nothing else."""
+    """Attributes of a call that say how XLA may divide it: its leading `axes` batch axes, nothing else."""
     attributes = {"mhlo.frontend_attributes": mlir.ir_attribute({"num_batch_dims": str(axes)})}
-    if not jax.config.jax_use_shardy_partitioner:
+    if not getattr(jax.config, "jax_use_shardy_partitioner", True):
         return attributes
     sizes = list(batch)
 

@@ -19,8 +19,11 @@ most_kept = 32  # recorded for so many shapes at once
 
 
 class KernelFunction:
-    """A function that runs kernels; libraries add their arrays and how it is called. Takes arrays by name, or in the order of `inputs`, or as one
-    dict, and returns its output, or a dict of them by name if there are several."""
+    """A function that runs kernels; libraries add their arrays and how it is called.
+
+    Takes arrays by name, or in the order of `inputs`, or as one dict, and returns its output, or a dict
+    of them by name if there are several.
+    """
 
     def __init__(self, calls, inputs, outputs, precision, device, temporaries):
         if precision not in (None, "f32", "f64"):
@@ -350,7 +353,11 @@ class KernelFunction:
 
     def _not_written(self, array, elements, dims, shared):
         """Why not every element is stored before anything is read; None if it is."""
-        call = next(c for c, of in zip(self._calls, self._of_call) if any(p.array == array.name for p in of))
+        call = next(
+            c
+            for c, of in zip(self._calls, self._of_call)
+            if any(p.array == array.name for p in of)
+        )
         at = self._calls.index(call)
         found = []
         for p in self._of_call[at]:

@@ -87,5 +87,8 @@ for _kind in (_core.Batch, _core.SavedMembers):
     )
 for _kind in (_core.Stream, _core.Event):
     copyreg.pickle(
-        _kind, _refuse(f"hindcast.{_kind.__name__}", "it is one of a device in this process; make one there")
+        _kind,
+        _refuse(
+            f"hindcast.{_kind.__name__}", "it is one of a device in this process; make one there"
+        ),
     )

@@ -8,6 +8,10 @@ and scan.
     f = hindcast.jax.kernel(scale, dim="x", outputs={"y": hindcast.written()})
     f(x=x, k=2.0)
 
+On several devices (jax.shard_map, jax.sharding) a batch is divided: its leading axes whose sizes are
+multiples of the number of devices. Members are never divided; other operands are gathered. Functions can
+be pickled, and exported by jax.export (register, export_checks).
+
 A simulation is five primitives, each of which XLA calls in C++ (jax_functions.cpp): its value, its
 derivative along a direction, the transpose of that, and the derivatives of both (_jax_rules.py).
 Third derivatives are an error.
@@ -143,7 +147,8 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
     [points, 3]; "state:NAME", the same before the first step and after each, [steps + 1, points, 3].
     precision: "f32", or "f64", which needs jax_enable_x64. device: a hindcast.Device or its name;
     compiled code on all processors if none is named, and in programs on JAX's CUDA platform their own
-    device. steps: instead of the scene's.
+    device. steps: instead of the scene's. A call with a value that the scene cannot have, such as a
+    negative stiffness, raises the error of sim[path] = value; one that stays on a CUDA device gives NaN.
     """
     check_x64(precision)
     return Simulation(*_scene_functions.load(scene, inputs, outputs, precision, device, steps))

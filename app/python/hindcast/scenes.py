@@ -130,7 +130,11 @@ class Simulation:
     """A scene that is ready to run; load() and scene() make it.
 
     One thread works with it at a time, the others wait. Several simulations run on several threads
-    at once: long calls leave Python to the others.
+    at once: long calls leave Python to the others. Ctrl-C ends them, whatever they are at.
+
+    pickle and copy.deepcopy carry the scene's text, its place, the options and the values that were
+    set, so that the other one computes the same bits. It has run nothing yet, and reads the files that
+    the scene names where they are.
     """
 
     def __init__(self, core: _core.Scene):
@@ -402,8 +406,8 @@ class Simulation:
             needs = getattr(_core, "_renderer_needs", "")
             raise _core.Error(
                 "this build of hindcast has no renderer; build it with one: "
-                f"{f'apt-get install {needs}, then ' if needs else ''}pip install --force-reinstall --no-deps "
-                "./app/python -C cmake.define.HINDCAST_PYTHON_RENDER=ON"
+                f"{f'apt-get install {needs}, then ' if needs else ''}"
+                "pip install --force-reinstall --no-deps ./app/python -C cmake.define.HINDCAST_PYTHON_RENDER=ON"
             )
         if frame is None:
             frame = -1

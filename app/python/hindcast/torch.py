@@ -106,7 +106,8 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
     [points, 3]; "state:NAME", the same before the first step and after each, [steps + 1, points, 3].
     precision: "f32" or "f64", which tensors must have as well; they are on the host. device: where the
     simulation runs, a hindcast.Device or its name; compiled code on all processors if none is named.
-    steps: instead of the scene's.
+    steps: instead of the scene's. A call with a value that the scene cannot have, such as a negative
+    stiffness, raises the error of sim[path] = value.
     """
     return Simulation(*_scene_functions.load(scene, inputs, outputs, precision, device, steps))
 

@@ -175,6 +175,17 @@ def test_two_axes_of_shard_map(case):
     )
 
 
+@cases
+def test_axes_that_are_left_to_xla(case):
+    """shard_map over one axis of two."""
+    f, plain, k = CASES[case]
+    of_one = jax.shard_map(
+        jax.vmap(jax.grad(f), (0, None)), mesh=mesh(axes=(2, 2), names=("i", "j")),
+        in_specs=(P("i"), P()), out_specs=P("i"), axis_names={"i"},
+    )  # fmt: skip
+    close(jax.jit(of_one)(RESTS, k), jax.vmap(jax.grad(plain), (0, None))(RESTS, k))
+
+
 # ---- batches that XLA divides ----------------------------------------------------------------------------
 
 
@@ -224,6 +235,15 @@ def test_two_batch_axes(case):
     compiled = jax.jit(each(f)).lower(x, ks).compile()
     assert set(rows_of_calls(compiled, case == "kernel")) == {2} and all_gathers(compiled) == 0
     close(compiled(x, ks), each(plain)(RESTS, ks))
+
+
+@cases
+def test_one_axis_of_two(case):
+    f, plain, k = CASES[case]
+    x = jax.device_put(RESTS, NamedSharding(mesh(axes=(2, 2), names=("i", "j")), P("j")))
+    compiled = jax.jit(jax.vmap(jax.grad(f), (0, None))).lower(x, k).compile()
+    assert set(rows_of_calls(compiled, case == "kernel")) == {4}
+    close(compiled(x, k), jax.vmap(jax.grad(plain), (0, None))(RESTS, k))
 
 
 @cases

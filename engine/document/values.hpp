@@ -3,7 +3,7 @@
 //     0.5   "1/30"                        one number for all elements (one component)
 //     [0, 0, 1]                           one vector for all elements (three components)
 //     [1, 2, 3]   [[0,0,0], [1,0,0]]      one number or one vector per element
-//     {"formula": "sin(3*x) + 0.1*i"}     i: element, n: their number, x y z: position, if any
+//     {"formula": "sin(3*x) + 0.1*i"}     i: element, n: their number, x y z or t, if there are any
 //     {"formula": ["0", "x", "-y"]}       one formula or number per component
 //     {"random": {"seed": 7, "normal": [0, 0.1]}}     mean and standard deviation
 //     {"random": {"seed": 7, "uniform": [a, b]}}      from a on, below b
@@ -43,9 +43,9 @@ struct ValueRequest {
     Range range = {};  // of every number
 
     ElementaryTable functions = {};           // for formulas and normal numbers
-    std::span<const double> positions = {};   // count x dimension, for x y z; may be empty
+    std::span<const double> positions = {};   // count x dimension: x y z, or times: t; may be empty
     std::span<const std::int64_t> grid = {};  // rows, columns: of numbers (one component) on a grid
-    int dimension = 3;                        // of the positions
+    int dimension = 3;                        // of the positions; 1: they are times
     std::uint64_t seed = 0;                   // of the command line, mixed into every seed
     FileAccess files = {};
     std::int64_t most_numbers = std::int64_t{1} << 26;  // 512 MiB

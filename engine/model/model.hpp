@@ -317,8 +317,8 @@ public:
     std::string choice(const std::string& key) const;
 
     // Makes the quantity name.key and gives it: numbers and vectors are shared values, values and
-    // vectors as written. `positions` serves formulas (count x dimension), `grid` (rows, columns)
-    // values that are written row by row.
+    // vectors as written. `positions` serves formulas (count x dimension, or `count` times), `grid`
+    // (rows, columns) values that are written row by row.
     Quantity& quantity(Model& model, const std::string& key, std::int64_t count = 1,
                        std::span<const double> positions = {},
                        std::span<const std::int64_t> grid = {}) const;

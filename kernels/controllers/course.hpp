@@ -39,7 +39,7 @@ struct Course {
     }
 
 private:
-    // The begin of a substep, the part `t` of an interval after row `low`; `over`: not before the last.
+    // The begin of a substep: the part `t` of an interval after row `low`; `over`: at the last row.
     struct Place {
         lang::Int low;
         lang::Bool over;
@@ -83,10 +83,12 @@ struct ReadCourse {
     Course course;
     const model::Quantity* quantity = nullptr;
 };
-// As many rows as reach the end of the run, or as many as the list of lists has. The field's kind is
-// values, `columns` numbers in each row, or vectors, one in each. Formulas have the time t of a row.
+// As many rows as reach the end of the run, or as many as the list of lists has, of `columns` numbers
+// each. In formulas t is the time of the row.
 ReadCourse read_course(const model::Settings& settings, model::Model& model, const std::string& key,
                        int columns);
+// The same of vectors. Without "interval" each whole step has a row, held. Throws Error where there
+// are others.
 ReadCourse read_vector_course(const model::Settings& settings, model::Model& model,
                               const std::string& key);
 // The field rows "interval" and "interpolation".

@@ -1,5 +1,6 @@
-// The force f(t) on each of some points, with t the time at the beginning of a substep, from rows over
-// time (kernels/controllers/course.hpp). In an implicit step f is constant, and its energy is -f.x.
+// The force f(t) on each of some points, with t the time at the beginning of a substep, from rows
+// over time (kernels/controllers/course.hpp). In an implicit step f is constant, and its energy is
+// -f.x.
 //
 // One item finds f and stores it in the array NAME.applied, from which all points take it: so the
 // gradient by a row is a sum over fixed indices, and objectives can weigh the force itself.

@@ -98,8 +98,8 @@ TEST_CASE("push: the impulse of one force for each step, which its substeps hold
 }
 
 TEST_CASE("push: the derivative of the end by the force of step k is h^2 (n - k) / m") {
-    // The loss |x_n - t|^2 has the derivative 2 (x_n - t) h^2 (n - k) / m. A free point moves by the
-    // same law in implicit Euler steps.
+    // The loss |x_n - t|^2 has the derivative 2 (x_n - t) h^2 (n - k) / m. A free point moves by
+    // the same law in implicit Euler steps.
     const std::string target =
         R"(, "objective": [{"type": "point_target", "of": "p", "target": [0.3, 0.4]}])";
     for (const char* integrator : {"semi_implicit_euler", "implicit_euler"}) {
@@ -130,8 +130,8 @@ TEST_CASE("push: the derivative of the end by the force of step k is h^2 (n - k)
 }
 
 TEST_CASE("push: a course is the sum of its basis functions") {
-    // Rows at the times 0.3 r in steps of 0.1; two substeps of each. The cubic is that of Catmull and
-    // Rom, with f_-1 = 2 f_0 - f_1 before the first row, and so behind the last.
+    // Rows at the times 0.3 r in steps of 0.1; two substeps of each. The cubic is that of Catmull
+    // and Rom, with f_-1 = 2 f_0 - f_1 before the first row, and so behind the last.
     const std::vector<std::array<double, 2>> f = sampled(5);
     const auto at = [&](int r) {
         if (r < 0) return std::array{2 * f[0][0] - f[1][0], 2 * f[0][1] - f[1][1]};

@@ -190,8 +190,21 @@ TEST_CASE(
         CHECK_NOTHROW(with(section, object, free));
         CHECK_NOTHROW(with(section, object + R"(, "of": "free")", free));
     }
-    // A spring of 300 N/m pushes the ball's centre out of the plane.
+    // A force over time: v = sum of h f / m.
     constexpr int steps = 100;
+    const auto pushed =
+        with("forces", R"text("type": "push", "name": "one", "of": "rigid", "interval": 0.001,
+        "interpolation": "hold", "force": {"formula": ["3+t", "0", "cos(20*t)"]})text",
+             "", steps);
+    pushed->run();
+    double impulse[3] = {0, 0, 0};
+    for (int k = 0; k < steps; ++k) {
+        impulse[0] += 0.001 * (3 + 0.001 * k);
+        impulse[2] += 0.001 * std::cos(0.02 * k);
+    }
+    for (int c = 0; c < 3; ++c)
+        CHECK(std::fabs(pushed->model().array("rigid.qvel").value(c) - impulse[c] / 3) < 1e-12);
+    // A spring of 300 N/m pushes the ball's centre out of the plane.
     const auto s = with("colliders", plane + R"("penalty", "stiffness": 300)", "", steps);
     s->run();
     double z = -0.1, v = 0;

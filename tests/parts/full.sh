@@ -187,11 +187,11 @@ part_cuda_scenes() {
     both cuda_in_double cuda_proof
 }
 
-# units NAME FILTER...: unit tests with HINDCAST_FULL.
+# units NAME FILTER...: unit tests with HINDCAST_FULL and guard pages at the end.
 units() {
     local name=$1
     shift
-    count "$name" env HINDCAST_FULL=1 build/release/hindcast_tests "$@"
+    count "$name" env HINDCAST_FULL=1 HINDCAST_GUARD_PAGES=end build/release/hindcast_tests "$@"
 }
 
 part_sweeps() {

@@ -28,6 +28,7 @@ quick_second() {
         skip "Python: its packages could not be had"
     fi
     count "parts of --full" tests/parts/test_parts
+    count "app/run and MuJoCo's library" tests/parts/test_app_run
     count "README and manual" env HINDCAST_PYTHON="${HINDCAST_PYTHON-}" tests/pages
     count "scene tests, guard pages at the end" \
         env HINDCAST_GUARD_PAGES=end HINDCAST_MUJOCO="$mujoco" build/release/hindcast test scenes/

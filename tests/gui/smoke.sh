@@ -87,6 +87,15 @@ sleep 0.5
 check "it lives after mouse and keys" kill -0 $pid
 # Optimise, accept, save: the file has the values that were found.
 xdotool key o; sleep 6
+# Alt+F4, with Alt released while the window manager has the keyboard, and Cancel: keys still work.
+coproc python3 "$root/tests/gui/close_key.py" "$window"
+read -r -t 10 -u "${COPROC[0]}" _
+xdotool keydown alt keydown F4; sleep 0.3
+xdotool keyup alt keyup F4; sleep 2
+check "Alt+F4 asks before what was found is lost" kill -0 $pid
+xdotool key Escape; sleep 1
+picture smoke_after_alt_f4
+check "keys work after Alt+F4 and Cancel" test -s "$folder/smoke_after_alt_f4.png"
 is_saved() {
     xdotool key ctrl+Return; sleep 1
     xdotool key ctrl+s; sleep 1

@@ -2,7 +2,9 @@
 #include "app/gui/window/window.hpp"
 
 #include <GLFW/glfw3.h>
+#include <imgui.h>
 #include <imgui_impl_glfw.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -34,7 +36,46 @@ Error no_window(const std::string& reason) {
             "`hindcast optimize SCENE` optimises and `hindcast render SCENE` makes pictures");
 }
 
+struct Modifier {
+    int mask, left, right;  // GLFW's
+    ImGuiKey chord, left_key, right_key;
+};
+constexpr Modifier all_modifiers[] = {
+    {GLFW_MOD_CONTROL, GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL, ImGuiMod_Ctrl,
+     ImGuiKey_LeftCtrl, ImGuiKey_RightCtrl},
+    {GLFW_MOD_SHIFT, GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT, ImGuiMod_Shift, ImGuiKey_LeftShift,
+     ImGuiKey_RightShift},
+    {GLFW_MOD_ALT, GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT, ImGuiMod_Alt, ImGuiKey_LeftAlt,
+     ImGuiKey_RightAlt},
+    {GLFW_MOD_SUPER, GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER, ImGuiMod_Super, ImGuiKey_LeftSuper,
+     ImGuiKey_RightSuper}};
+
 }  // namespace
+
+// The back end takes the state of modifiers from GLFW, which misses a release while somebody else
+// has grabbed the keyboard, as a window manager does for Alt+F4. The event itself says which ones
+// are pressed: all others are released first, and the back end's word about them is dropped.
+void Window::hand_on(int key, int modifiers, const std::function<void()>& to_back_end) {
+    if (key == GLFW_KEY_RIGHT_ALT) asked_to_close_ = false;
+    // On many keyboards the right one is AltGr, which is no modifier of GLFW.
+    const bool alt_gr = glfwGetKey(window_, GLFW_KEY_RIGHT_ALT) == GLFW_PRESS && !asked_to_close_;
+    ImGuiIO& io = ImGui::GetIO();
+    int released = 0;
+    for (const Modifier& m : all_modifiers) {
+        if ((modifiers & m.mask) != 0 || key == m.left || key == m.right) continue;
+        if (m.mask == GLFW_MOD_ALT && alt_gr) continue;
+        for (const ImGuiKey each : {m.chord, m.left_key, m.right_key}) io.AddKeyEvent(each, false);
+        released |= m.chord;
+    }
+    ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
+    const int before = queue.Size;
+    to_back_end();
+    for (int k = queue.Size; k-- > before;)
+        if (const ImGuiInputEvent& event = queue[k];
+            event.Type == ImGuiInputEventType_Key && event.Key.Down &&
+            (event.Key.Key & released & ImGuiMod_Mask_) != 0)
+            queue.erase(&event);
+}
 
 bool Window::display_exists() {
     const char* display = std::getenv("DISPLAY");
@@ -107,6 +148,16 @@ void Window::connect(render::VulkanContext& context) {
                   "make the window's surface");
     // The surface has no name: Mesa 22.3 takes it for an object of its own then, and crashes.
     ImGui_ImplGlfw_InitForVulkan(window_, true);
+    glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int code, int action, int mods) {
+        static_cast<Window*>(glfwGetWindowUserPointer(window))->hand_on(key, mods, [&] {
+            ImGui_ImplGlfw_KeyCallback(window, key, code, action, mods);
+        });
+    });
+    glfwSetMouseButtonCallback(window_, [](GLFWwindow* window, int button, int action, int mods) {
+        static_cast<Window*>(glfwGetWindowUserPointer(window))
+            ->hand_on(GLFW_KEY_UNKNOWN, mods,
+                      [&] { ImGui_ImplGlfw_MouseButtonCallback(window, button, action, mods); });
+    });
 }
 
 void Window::disconnect() {
@@ -129,7 +180,10 @@ void Window::wait(double seconds) { glfwWaitEventsTimeout(std::max(seconds, 1e-4
 void Window::wake() { glfwPostEmptyEvent(); }
 void Window::new_frame() { ImGui_ImplGlfw_NewFrame(); }
 bool Window::closed() const { return glfwWindowShouldClose(window_) == GLFW_TRUE; }
-void Window::keep_open() { glfwSetWindowShouldClose(window_, GLFW_FALSE); }
+void Window::keep_open() {
+    glfwSetWindowShouldClose(window_, GLFW_FALSE);
+    asked_to_close_ = true;
+}
 void Window::set_title(const std::string& title) { glfwSetWindowTitle(window_, title.c_str()); }
 
 double Window::content_scale() const {

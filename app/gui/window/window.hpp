@@ -63,6 +63,8 @@ public:
     std::function<void(const std::vector<std::filesystem::path>&)> on_drop;
 
 private:
+    // `key` and `modifiers` of an event that the back end is to take.
+    void hand_on(int key, int modifiers, const std::function<void()>& to_back_end);
     void make_swapchain(Canvas& canvas);
     void destroy_swapchain();
 
@@ -73,6 +75,7 @@ private:
     VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
     VkExtent2D extent_{};
     bool outdated_ = true, damaged_ = false;
+    bool asked_to_close_ = false;  // since the right Alt key was last heard of
     struct Shown {
         VkImage image = VK_NULL_HANDLE;
         VkSemaphore drawn = VK_NULL_HANDLE;

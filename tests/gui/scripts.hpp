@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "tests/gui/robot.hpp"
 
@@ -73,6 +74,13 @@ inline bool said(Robot& robot, const std::string& text) {
     return std::ranges::any_of(robot.work().notices(), [&](const gui::Notice& notice) {
         return notice.text.find(text) != std::string::npos;
     });
+}
+
+// The labels of the question that is asked.
+inline std::vector<std::string> answers(Robot& robot) {
+    std::vector<std::string> labels;
+    for (const auto& answer : robot.work().question()->answers) labels.push_back(answer.label);
+    return labels;
 }
 
 // Where a place of the scene is in the window.

@@ -19,8 +19,9 @@ using test::Robot;
 
 namespace {
 
-// A stone in free flight: x = speed t with noise of a known shape.
-void write_flight(const std::filesystem::path& folder, const std::string& more = "") {
+// A stone in free flight for a second: x = speed t with noise of a known shape.
+void write_flight(const std::filesystem::path& folder, const std::string& more = "",
+                  const std::string& time = R"("step": 0.1, "steps": 10)") {
     for (const auto& [name, speed] :
          {std::pair<std::string, double>{"first.csv", 0.5}, {"second.csv", 0.6}}) {
         std::ofstream file(folder / name);
@@ -29,7 +30,7 @@ void write_flight(const std::filesystem::path& folder, const std::string& more =
             file << 0.1 * k << "," << speed * 0.1 * k + 0.01 * (k % 2 == 0 ? 1 : -1) << "\n";
     }
     std::ofstream(folder / "flight.json") << R"({"format": 1, "name": "flight",
-      "time": {"step": 0.1, "steps": 10}, "gravity": [0, 0, 0],
+      "time": {)" + time + R"(}, "gravity": [0, 0, 0],
       "bodies": [{"type": "particles", "name": "stone", "positions": [[0, 0, 0]],
         "velocity": [0.1, 0, 0]}],
       "objective": [{"type": "measured", "name": "camera", "of": "stone", "file": "first.csv",
@@ -38,8 +39,9 @@ void write_flight(const std::filesystem::path& folder, const std::string& more =
                                                  more + "]}";
 }
 
-void open_flight(Robot& robot, const std::string& more = "") {
-    write_flight(robot.folder(), more);
+template <class... More>
+void open_flight(Robot& robot, const More&... more) {
+    write_flight(robot.folder(), more...);
     robot.work().open(robot.folder() / "flight.json");
     REQUIRE(test::opened(robot));
     robot.work().focus_panel = "Identification";
@@ -92,6 +94,96 @@ TEST_CASE("gui identification: check, fit, accept, undo, report") {
         robot.frames(3);
         CHECK(at(robot, "/bodies/0/velocity/0")->real() == 0.1);
         CHECK(test::runs_what_is_edited(robot));
+    });
+}
+
+TEST_CASE("gui identification: estimates are asked about before another scene, or the end") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        const auto file = robot.folder() / "flight.json";
+        const auto velocity = [&] {
+            return document::Document::load(file).at("/bodies/0/velocity/0").real();
+        };
+        // v = sum t x / sum t^2, with sums over t = 0.1 k.
+        const auto estimate = doctest::Approx(0.5 + 0.005 / 3.85).epsilon(1e-9);
+        open_flight(robot);
+        press(hands, "###Check");
+        ended(robot, hands);
+        robot.work().when_saved([] {});  // nothing is lost by a check
+        CHECK_FALSE(robot.work().question());
+        press(hands, "###Fit");
+        ended(robot, hands);
+        robot.picture("identification_not_accepted");
+
+        robot.work().open(robot.scenes() / "flag.json");
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        robot.picture("identification_question");
+        CHECK(test::answers(robot) ==
+              std::vector<std::string>{"Accept and save", "Discard", "Cancel"});
+        hands.KeyPress(ImGuiKey_Enter);  // Cancel: Enter loses nothing
+        robot.frames(3);
+        CHECK(robot.work().title() == "flight");
+        CHECK(velocity() == 0.1);
+
+        // Saving says so as well.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+        robot.frames(3);
+        CHECK(test::said(robot, "without what was found"));
+        CHECK(velocity() == 0.1);
+
+        robot.work().open(robot.scenes() / "flag.json");
+        robot.frames(3);
+        hands.ItemClick("//###question/Accept and save");
+        REQUIRE(robot.wait([&] { return robot.work().title() == "flag"; }));
+        REQUIRE(test::opened(robot));
+        CHECK(velocity() == estimate);
+
+        // Accepted, or fitted again without a change, nothing is asked.
+        robot.work().open(file);
+        REQUIRE(robot.wait([&] { return robot.work().title() == "flight"; }));
+        REQUIRE(test::opened(robot));
+        robot.work().focus_panel = "Identification";
+        robot.frames(4);
+        robot.work().request_quit();
+        CHECK(robot.work().quit());
+    });
+}
+
+TEST_CASE("gui identification: one that runs is not dropped without a question") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open_flight(robot, "", R"("step": 1e-6, "steps": 1000000)");
+        press(hands, "###Fit");
+        robot.frames(2);
+        robot.work().open(robot.scenes() / "flag.json");
+        REQUIRE(robot.work().question());
+        CHECK(test::answers(robot) == std::vector<std::string>{"End it", "Cancel"});
+        robot.frames(3);
+        robot.picture("identification_running_question");
+        hands.KeyPress(ImGuiKey_Enter);
+        robot.frames(3);
+        CHECK(robot.work().title() == "flight");
+        CHECK_FALSE(robot.work().question());
+        robot.work().open(robot.scenes() / "flag.json");
+        robot.frames(3);
+        hands.ItemClick("//###question/End it");
+        CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
+    });
+}
+
+TEST_CASE("gui identification: a signal keeps the estimates in the autosave") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open_flight(robot);
+        press(hands, "###Fit");
+        ended(robot, hands);
+        robot.work().end_without_asking(true);
+        CHECK(robot.work().left_autosave());
+        const auto kept = robot.work().editor().find_autosave(robot.folder() / "flight.json");
+        REQUIRE(kept);
+        CHECK(document::Document::load(kept->file).at("/bodies/0/velocity/0").real() ==
+              doctest::Approx(0.5 + 0.005 / 3.85).epsilon(1e-9));
     });
 }
 

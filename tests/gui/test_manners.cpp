@@ -15,6 +15,7 @@
 using namespace hindcast;
 using document::Document;
 using document::Node;
+using test::answers;
 using test::open;
 using test::opened;
 using test::Robot;
@@ -31,12 +32,6 @@ const ImGuiWindow* panel(const std::string& title) {
 }
 
 bool any_popup() { return ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; }
-
-std::vector<std::string> answers(Robot& robot) {
-    std::vector<std::string> labels;
-    for (const auto& answer : robot.work().question()->answers) labels.push_back(answer.label);
-    return labels;
-}
 
 bool logged(Robot& robot, const std::string& text) {
     return std::ranges::any_of(robot.work().log->lines(), [&](const session::LogLine& line) {
@@ -164,12 +159,28 @@ TEST_CASE("gui: bundled scenes are examples: nothing asks to write over them, an
         robot.work().open(robot.gallery() / "spring_cage.json");
         REQUIRE(opened(robot));
         CHECK(robot.work().is_example());
-        // What was found can be found again: browsing goes on without a question.
+        // Values that were found are asked about; they go to a file of the user.
         test::optimise(robot, hands);
         REQUIRE(robot.work().has_unaccepted());
         robot.work().open(robot.gallery() / "free_flight.json");
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        robot.picture("example_found_question");
+        CHECK(answers(robot) ==
+              std::vector<std::string>{"Accept and save as...", "Discard", "Cancel"});
+        hands.KeyPress(ImGuiKey_Enter);  // Cancel: Enter loses nothing
+        robot.frames(3);
+        CHECK(robot.work().title() == "spring cage");
+        CHECK(robot.work().has_unaccepted());
+        robot.work().open(robot.gallery() / "free_flight.json");
+        robot.frames(3);
+        hands.ItemClick("//###question/Accept and save as...");
+        REQUIRE(robot.wait([&] { return hands.ItemExists("//###files/##name"); }));
+        robot.frames(3);
+        hands.KeyPress(ImGuiKey_Enter);
         REQUIRE(robot.wait([&] { return robot.work().title() == "free flight"; }));
         REQUIRE(opened(robot));
+        CHECK(Document::load(here / "spring_cage.json").at("/forces/0/rest_length").is_array());
         CHECK_FALSE(robot.work().question());
 
         // An edit is asked about, and goes to a file of the user.

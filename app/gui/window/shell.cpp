@@ -95,11 +95,12 @@ void Shell::draw_menu_bar(Context& context) {
     // What is open, in the middle; a dot says that it is not saved.
     if (work.has_scene()) {
         const std::filesystem::path& file = work.editor().file();
-        const bool unsaved = work.editor().unsaved();
+        const bool unsaved = work.editor().unsaved(), optimised = work.has_unaccepted();
+        const bool found = optimised || work.has_unaccepted_identification();
         // In the middle where there is room, else cut, with what follows it on the screen.
         const auto wide = [](const std::string& t) { return ImGui::CalcTextSize(t.c_str()).x; };
-        const float marks = (unsaved ? wide("unsaved") + px(6) : 0) +
-                            (work.has_unaccepted() ? wide("not accepted") + px(6) : 0);
+        const float marks =
+            (unsaved ? wide("unsaved") + px(6) : 0) + (found ? wide("not accepted") + px(6) : 0);
         const float all = ImGui::GetWindowWidth() - ImGui::GetCursorPosX() - px(16);
         const bool brief = all < marks + px(60);  // marks without words
         const float room = all - (brief ? px(30) : marks);
@@ -117,11 +118,13 @@ void Shell::draw_menu_bar(Context& context) {
             ImGui::TextColored(style().palette().warn, "%s", brief ? "*" : "unsaved");
             tip("The scene was changed and its file was not written yet; Ctrl+S writes it");
         }
-        if (work.has_unaccepted()) {
+        if (found) {
             ImGui::SameLine(0, px(6));
             ImGui::TextColored(style().palette().warn, "%s", brief ? "?" : "not accepted");
-            tip("The optimisation has found values that are not in the scene; Ctrl+Enter writes "
-                "them into it, Ctrl+S then saves it");
+            tip(optimised ? "The optimisation has found values that are not in the scene; "
+                            "Ctrl+Enter writes them into it, Ctrl+S then saves it"
+                          : "The identification has found values that are not in the scene; Accept "
+                            "in its panel writes them into it, Ctrl+S then saves it");
         }
     }
     ImGui::EndMainMenuBar();

@@ -292,6 +292,15 @@ void Workspace::accept_and_save(std::function<void()> next) {
         next ? std::move(next) : [this] { save_as_it_is(); }, now().shows_older_scene());
 }
 
+void Workspace::accept_identified_and_save(const std::function<void()>& next) {
+    if (!has_unaccepted_identification() || !identification->accept()) return;
+    identification.reset();
+    if (next)
+        next();
+    else
+        save_as_it_is();
+}
+
 void Workspace::branch(std::int64_t iteration) {
     after_accept_ = {};
     branch_asked_ = iteration;

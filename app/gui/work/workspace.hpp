@@ -152,11 +152,21 @@ public:
     bool save_as(const std::filesystem::path& file);
     void forget_name();  // the user has cancelled the dialog for the name
     void reload(bool by_user = true);
-    // Runs `next` at once, or after the user has decided about unsaved changes and about unaccepted
-    // values of the optimisation.
+    // Runs `next` at once, or after the user has decided about unsaved changes and about values that
+    // were found and are not accepted.
     void when_saved(std::function<void()> next);
-    // Whether the optimisation has found values that are not in the document.
+    // True if the optimisation has found values that are not in the document.
     bool has_unaccepted() const;
+    // An identification whose values are not in the document; its panel keeps this up to date.
+    struct Identification {
+        bool runs = false;             // it has no values yet
+        std::function<bool()> accept;  // writes them into the document; false: it failed
+    };
+    std::optional<Identification> identification;
+    // The same for the identification; false while it runs.
+    bool has_unaccepted_identification() const {
+        return has_scene() && !opening_ && identification && !identification->runs;
+    }
     bool is_opening() const { return opening_ != nullptr; }
     std::filesystem::path opening_file() const;
     std::string title() const;    // "spring cage"
@@ -215,6 +225,7 @@ public:
     void accept();
     void accept_best();  // the iteration with the lowest loss, whichever is shown
     void accept_and_save(std::function<void()> next = {});  // then does the next thing
+    void accept_identified_and_save(const std::function<void()>& next = {});
     // Goes back to that iteration and optimises on. For one of an older scene this restores that
     // scene, as an edit.
     void branch(std::int64_t iteration);

@@ -1,6 +1,6 @@
 // Scenes and files of a workspace: opening, saving, reloading, ending, and what is asked before
-// something would be lost. Lost can be edits of the document that are not in its file, and values
-// that the optimisation has found, which are not in the document before they are accepted.
+// something would be lost: edits of the document that are not in its file, and values that the
+// optimisation or the identification has found and that nobody has accepted yet.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -212,9 +212,10 @@ void Workspace::when_saved(std::function<void()> next) {
         return;
     }
     const bool unsaved = editor_->has_scene() && editor_->unsaved(), example = is_example();
-    // An example that nobody has changed can be optimised again.
-    const bool found = has_unaccepted() && (unsaved || !example);
-    if (!unsaved && !found) {
+    const bool optimised = has_unaccepted(), identified = has_unaccepted_identification();
+    const bool identifies = has_scene() && !opening_ && identification && identification->runs;
+    const bool found = optimised || identified;
+    if (!unsaved && !found && !identifies) {
         next();
         return;
     }
@@ -231,23 +232,41 @@ void Workspace::when_saved(std::function<void()> next) {
     };
     const std::string save = example ? "Save as..." : "Save";
     Question question;
-    question.title = unsaved ? "Unsaved changes" : "Values that are not accepted";
+    question.title = unsaved ? "Unsaved changes"
+                     : found ? "Values that are not accepted"
+                             : "The identification is running";
+    const auto add_accept = [&](const char* label, const char* values, std::function<void()> act) {
+        question.answers.push_back(
+            {std::string(label) + (example ? " and save as..." : " and save"),
+             std::string("Writes the values ") + values + " into the scene and the scene into " +
+                 (example ? "a file of yours" : "its file") + ", then goes on",
+             std::move(act)});
+    };
     if (found) {
-        question.text = std::string(unsaved ? "There are unsaved changes, and the" : "The") +
-                        " optimisation has found values that are not in " + file + " yet.";
-        question.detail = "Accepting writes " + results_text() + ", into the scene.";
-        question.answers.push_back({example ? "Accept and save as..." : "Accept and save",
-                                    "Writes the values into the scene and the scene into " +
-                                        std::string(example ? "a file of yours" : "its file") +
-                                        ", then goes on",
-                                    [this, save_then] { accept_and_save(save_then); }});
-    } else {
+        const std::string by = !identified ? "optimisation has"
+                               : optimised ? "optimisation and the identification have"
+                                           : "identification has";
+        question.text = std::string(unsaved ? "There are unsaved changes, and the " : "The ") + by +
+                        " found values that are not in " + file + " yet.";
+        if (optimised) {
+            question.detail = "Accepting writes " + results_text() + ", into the scene.";
+            add_accept(identified ? "Accept optimised" : "Accept", "of the optimisation",
+                       [this, save_then] { accept_and_save(save_then); });
+        }
+        if (identified)
+            add_accept(optimised ? "Accept identified" : "Accept", "of the identification",
+                       [this, save_then] { accept_identified_and_save(save_then); });
+    } else if (unsaved) {
         question.text = example ? "Save the changes to the example " + file + " in a file of yours?"
                                 : "Save the changes to " + file + "?";
+    } else {
+        question.text = "The parameters of " + file + " are still being identified.";
     }
-    if (example)
-        question.detail +=
-            std::string(question.detail.empty() ? "" : " ") + "The bundled example stays as it is.";
+    const auto add_detail = [&question](const std::string& sentence) {
+        question.detail += (question.detail.empty() ? "" : " ") + sentence;
+    };
+    if (identifies) add_detail("Going on ends the identification; nothing of it is kept.");
+    if (example && (unsaved || found)) add_detail("The bundled example stays as it is.");
     if (unsaved)
         question.answers.push_back({found ? save + (example ? " without" : " without them") : save,
                                     found ? "Writes the scene as it was edited; the values that "
@@ -256,12 +275,14 @@ void Workspace::when_saved(std::function<void()> next) {
                                         ? "Writes the scene into a file of yours, then goes on"
                                         : "Writes the scene's file, then goes on",
                                     save_then});
-    question.answers.push_back(
-        {"Discard", unsaved ? "The changes are lost" : "The values that were found are lost",
-         next});
+    question.answers.push_back({unsaved || found ? "Discard" : "End it",
+                                unsaved ? "The changes are lost"
+                                : found ? "The values that were found are lost"
+                                        : "The identification is lost",
+                                next});
     question.answers.push_back({"Cancel", "Everything stays as it is", [] {}});
     // Accepting replaces values of the scene, and saving without them loses those that were found.
-    if (found) question.chosen = question.answers.size() - 1;
+    if (found || !unsaved) question.chosen = question.answers.size() - 1;
     ask(std::move(question));
 }
 
@@ -293,7 +314,7 @@ bool Workspace::save_as_it_is() {
 
 bool Workspace::save() {
     after_name_ = {};
-    const bool found = has_unaccepted();
+    const bool found = has_unaccepted(), identified = has_unaccepted_identification();
     if (!save_as_it_is()) return false;
     if (text_changed) {
         Notice notice;
@@ -302,19 +323,17 @@ bool Workspace::save() {
         notice.until = ImGui::GetTime() + 3 * notice_seconds;
         tell(std::move(notice));
     }
-    if (!found) return true;
+    if (!found && !identified) return true;
+    const std::string saved = "Saved " + editor_->file().filename().string();
     Notice notice;
-    notice.text = "Saved " + editor_->file().filename().string() + " without what was found";
-    notice.detail =
-        "The optimisation has found values that are not in the scene: accepting "
-        "writes " +
-        results_text() + ".";
+    notice.text = saved + " without what was found";
+    notice.detail = fmt::format(
+        "The {} has found values that are not in the scene: accepting writes {}.",
+        found ? "optimisation" : "identification", found ? results_text() : "its estimates");
     notice.button = "Accept and save";
-    notice.action = [this] { accept_and_save(); };
+    notice.action = [this, found] { found ? accept_and_save() : accept_identified_and_save(); };
     notice.until = ImGui::GetTime() + 5 * notice_seconds;
-    std::erase_if(notices_, [&](const Notice& n) {
-        return n.text == "Saved " + editor_->file().filename().string();
-    });
+    std::erase_if(notices_, [&](const Notice& n) { return n.text == saved; });
     tell(std::move(notice));
     return true;
 }
@@ -418,7 +437,8 @@ void Workspace::end_without_asking(bool now) {
     if (!ends_by_) {
         question_.reset();
         ends_by_ = steady_clock::now() + (has_unaccepted() && !now ? patience : patience * 0);
-        // The scene as it was edited is safe at once.
+        // The scene as it was edited is safe at once, with what was identified.
+        if (has_unaccepted_identification() && !has_unaccepted()) identification->accept();
         edit([](session::Editor& e) { e.autosave(); });
         if (has_unaccepted() && !now)
             accept_and([this] { ends_by_ = steady_clock::time_point(); }, true);

@@ -17,6 +17,7 @@
 using namespace hindcast;
 using document::Document;
 using document::Node;
+using test::answers;
 using test::last_iteration;
 using test::open;
 using test::opened;
@@ -35,12 +36,6 @@ void ask_by(Robot& robot, ImGuiTestContext& hands, ImGuiKeyChord key) {
     hands.KeyPress(key);
     REQUIRE(robot.wait([&] { return robot.work().question().has_value(); }));
     robot.frames(3);
-}
-
-std::vector<std::string> answers(Robot& robot) {
-    std::vector<std::string> labels;
-    for (const auto& answer : robot.work().question()->answers) labels.push_back(answer.label);
-    return labels;
 }
 
 // A session with this file that edits gravity and is killed.

@@ -34,10 +34,15 @@ public:
             validate_.clear();
             typed_.clear();
         }
+        const bool fits = runs() && task_->wanted().fit;
+        work.identification.reset();
+        if (is_current(work) && (fits || (finds_ && is_fitted())))
+            work.identification = {.runs = fits, .accept = [this, &work] { return write(work); }};
         if (!task_ || ended_ || !task_->ready()) return;
         ended_ = true;
         if (const auto problem = task_->problem()) return;  // the panel says it
         if (!task_->outcome() || !task_->outcome()->is_fitted()) return;
+        finds_ = task_->identified().root() != task_->document()->root();
         work.tell(fmt::format("Identified in {}. Accept writes the values into the scene.",
                               duration_text(task_->progress().seconds)),
                   Notice::Kind::success);
@@ -173,15 +178,19 @@ private:
                                           .starts = static_cast<std::size_t>(starts_),
                                           .iterations = iterations_,
                                           .validate = std::move(validate)});
-        ended_ = false;
+        ended_ = finds_ = false;
         select_ = fit ? "Estimates" : "Check";
     }
 
+    // The estimates into the document, as one step of undo.
+    bool write(Workspace& work) {
+        return work.edit([&](session::Editor& e) {
+            e.replace(task_->identified(), "Accept identified parameters");
+        });
+    }
+
     void accept(Workspace& work) {
-        if (!work.edit([&](session::Editor& e) {
-                e.replace(task_->identified(), "Accept identified parameters");
-            }))
-            return;
+        if (!write(work)) return;
         work.tell(
             "The identified parameters are written into the scene. Ctrl+S saves it, Ctrl+Z "
             "takes it back.",
@@ -315,7 +324,8 @@ private:
     }
 
     std::unique_ptr<IdentificationTask> task_;
-    bool ended_ = true;  // and it was said
+    bool ended_ = true;   // and it was said
+    bool finds_ = false;  // other values than the scene has
     std::uint64_t scene_ = 0;
     int starts_ = 1, iterations_ = 100;
     bool with_all_ = false;

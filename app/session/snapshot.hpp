@@ -38,7 +38,8 @@ struct ParameterInfo {
 // A quantity of the scene: a number, vector or list with a path.
 struct QuantityInfo {
     std::string path, unit, scene_pointer;
-    std::int64_t rows = 0;
+    std::int64_t count = 0;  // elements that it applies to
+    std::int64_t rows = 0;   // of its values: one if all elements share them, else `count`
     int components = 1;
     bool shared = false;  // one row for all elements, written without a list around it
     bool may_optimise = false, optimised = false;

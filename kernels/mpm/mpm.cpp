@@ -431,9 +431,10 @@ void register_mpm(Registry& registry) {
          "grid or box: the last index runs fastest), one body after the other; results have that "
          "order too.",
          {vectors("positions")
+              .schema(R"({"$ref":"#/$defs/counted"})")
               .unit("m")
               .differentiable()
-              .doc("where each point starts: a list of vectors, or a generator"),
+              .doc("where each point starts: a list of vectors, a grid, a box or a file"),
           particles::reference_field(),
           vectors("velocity")
               .unit("m/s")

@@ -131,6 +131,7 @@ std::vector<model::Field> element_body_fields() {
                 .differentiable()
                 .doc("initial velocity, one for the body or one per point"),
             vectors("rest_positions")
+                .schema(R"({"$ref":"#/$defs/generator"})")
                 .unit("m")
                 .optional()
                 .differentiable()

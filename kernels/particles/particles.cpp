@@ -396,8 +396,7 @@ model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
     const model::Range range = body_or_all(settings, model);
     if (const document::Node* of = settings.find("of")) {
         if (led.contains(of->string())) throw fault("of", of->string());
-    } else if (!led.empty() &&
-               std::ranges::all_of(model.bodies_with_points(), is_led)) {
+    } else if (!led.empty() && std::ranges::all_of(model.bodies_with_points(), is_led)) {
         throw fault("type", *led.begin());
     }
     return range;
@@ -462,9 +461,10 @@ void register_particles(Registry& registry) {
          "Point masses, moved by semi-implicit Euler: v <- v + h (g + f/m), x <- x + h v. Fixed "
          "particles keep their velocity.",
          {vectors("positions")
+              .schema(R"({"$ref":"#/$defs/counted"})")
               .unit("m")
               .differentiable()
-              .doc("where each particle starts: a list of vectors, or a generator"),
+              .doc("where each particle starts: a list of vectors, a grid, a box or a file"),
           particles::reference_field(),
           vectors("velocity")
               .unit("m/s")

@@ -101,8 +101,11 @@ void register_pins(Registry& registry) {
               .doc(
                   "these points of the body, which are fixed: their numbers; default: all that are")
               .schema(R"({"type":"integer","minimum":0,"means":"point"})"),
-          vectors("offsets").unit("m").differentiable().doc(
-              "one for each time, two or more: a list, or a file"),
+          vectors("offsets")
+              .schema(R"({"$ref":"#/$defs/counted"})")
+              .unit("m")
+              .differentiable()
+              .doc("one for each time, two or more: a list, or a file"),
           number("interval").unit("s").positive().doc("between one offset and the next")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Pins>(std::move(s)); },
          true});

@@ -100,6 +100,9 @@ public:
                 .remedy("leave out the last " + std::to_string(begin + rows - steps) +
                         " places, or raise time.steps");
         const model::Quantity& places = settings_->quantity(model, "places", rows);
+        if (places.shared)
+            throw settings_->error("places", "one place is given where a list of them is expected")
+                .remedy("put it in brackets: [[...]] is the place for one step");
         const particles::Arrays a = particles::arrays(model);
         model.draw({settings_->name(), model::DrawnTargets{&places}});
         if (model.is_implicit()) {
@@ -153,8 +156,12 @@ void register_pull(Registry& registry) {
          "is stiffness (places[s - start_step] - x) - damping v, while there is such a place.",
          {particles::of_field(),
           integer("point").fallback("0").at_least(0).doc("which of the body's points"),
-          vectors("places").unit("m").differentiable().doc(
-              "one for each whole step, no more than the scene has from start_step on: a list"),
+          vectors("places")
+              .schema(R"({"$ref":"#/$defs/vectors"})")
+              .unit("m")
+              .differentiable()
+              .doc(
+                  "one for each whole step, no more than the scene has from start_step on: a list"),
           integer("start_step").fallback("0").at_least(0).doc("the whole step of the first place"),
           number("stiffness").unit("N/m").positive().differentiable().doc("of the spring"),
           number("damping").unit("N s/m").fallback("0").at_least(0).differentiable().doc(

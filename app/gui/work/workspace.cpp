@@ -103,6 +103,7 @@ void Workspace::update() {
     use_waiting_values();
     take_added();
     apply();
+    take_back_refused();
     go_on_ending();
     watch_files();
     // What failed in the simulation is said once; the panels show it as long as it is so.
@@ -252,6 +253,28 @@ bool Workspace::edit(const std::function<void(session::Editor&)>& change) {
 bool Workspace::set(const std::string& pointer, Node value, const std::string& name,
                     const std::string& merge) {
     return edit([&](session::Editor& e) { e.set(pointer, std::move(value), name, merge); });
+}
+
+void Workspace::take_back_unless_it_loads() {
+    if (!now().error) on_trial_ = editor_->revision();  // else it may be there to mend something
+}
+
+void Workspace::take_back_refused() {
+    if (!on_trial_) return;
+    const bool edited = opening_ || editor_->revision() != *on_trial_ || !editor_->can_undo();
+    const bool tried = sent_revision_ == *on_trial_ && now().applied_revision >= number_;
+    if (!edited && !tried) return;
+    on_trial_.reset();
+    if (edited || now().revision == number_ || !now().error) return;
+    const std::string name = editor_->undo_name(), reason = now().error->what();
+    if (!edit([](session::Editor& e) { e.undo(); })) return;
+    shown_error_ = now().error;  // said here
+    Notice notice;
+    notice.kind = Notice::Kind::error;
+    notice.text = name + " is taken back";
+    notice.detail = "The scene cannot be built with it: " + reason;
+    notice.until = ImGui::GetTime() + 3 * notice_seconds;
+    tell(std::move(notice));
 }
 
 void Workspace::add(model::Section section, const std::string& type) {

@@ -125,6 +125,8 @@ public:
     bool edit(const std::function<void(session::Editor&)>& change);
     bool set(const std::string& pointer, document::Node value, const std::string& name,
              const std::string& merge = {});
+    // The last edit is undone, and the reason shown, if the scene cannot be built with it.
+    void take_back_unless_it_loads();
     // Adds an object with values that load and selects it. The values are found on another thread,
     // since each try builds the scene. One at a time.
     void add(model::Section section, const std::string& type);
@@ -360,6 +362,7 @@ private:
     void read_camera_path();
     void apply();
     void take_answer();
+    void take_back_refused();
     void take_released_pull();
     void take_kept_values();
     void use_waiting_values();
@@ -399,6 +402,7 @@ private:
         branch_to_;                               // until answered; until the scene is sent
     std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last pull written
     bool accepted_waits_ = false;                 // to be sent
+    std::optional<std::uint64_t> on_trial_;       // the editor's revision with such an edit
     std::uint64_t scenes_shown_ = 0;
     std::uint64_t accepted_in_ = 0;  // the number of the document in which the last was accepted
     std::function<void()> after_accept_, after_name_;

@@ -28,6 +28,7 @@ void add_quantities(SceneInfo& scene, Simulation& simulation) {
         meta.info.path = path;
         meta.info.unit = q->unit;
         meta.info.scene_pointer = q->scene_pointer;
+        meta.info.count = q->count;
         meta.info.rows = q->rows();
         meta.info.components = q->components;
         meta.info.may_optimise = q->may_optimize;
@@ -38,7 +39,6 @@ void add_quantities(SceneInfo& scene, Simulation& simulation) {
             meta.info.names = std::make_shared<const model::ElementNames>(*names);
         if (const auto& sliders = model::sliders(simulation.model(), path); !sliders.empty())
             meta.info.sliders = std::make_shared<const std::vector<model::Slider>>(sliders);
-        meta.count = q->count;
         const std::size_t dot = path.find('.');
         meta.owner = dot == std::string::npos ? "" : path.substr(0, dot);
     }
@@ -202,18 +202,18 @@ private:
     // A number for each element of something that is drawn.
     void add_quantity(std::size_t k, bool gradient) {
         const QuantityMeta& q = scene_.quantities[k];
-        if (q.info.shared || q.count == 0) return;
+        if (q.info.shared || q.info.count == 0) return;
         ValueSource source;
         source.kind = gradient ? ValueSource::Kind::quantity_gradient : ValueSource::Kind::quantity;
         source.quantity = k;
         bool found = false;
         for (const render::Drawable& t : scene_.plan.stage->drawables) {
             if (t.ghost || t.name != q.owner) continue;
-            if (t.kind == render::Drawable::Kind::points && t.count == q.count) {
+            if (t.kind == render::Drawable::Kind::points && t.count == q.info.count) {
                 source.of = ValueSource::Of::range;
                 source.first = t.first;
                 source.count = t.count;
-            } else if (has_elements(t, q.count)) {
+            } else if (has_elements(t, q.info.count)) {
                 source.of = t.kind == render::Drawable::Kind::segments ? ValueSource::Of::segments
                                                                        : ValueSource::Of::surface;
             } else {
@@ -227,7 +227,7 @@ private:
             const FieldChannel& field = scene_.plan.fields.front();
             const render::Channel& channel =
                 scene_.plan.stage->channels[static_cast<std::size_t>(field.channel)];
-            if (channel.elements * channel.components == q.count) {
+            if (channel.elements * channel.components == q.info.count) {
                 source.of = ValueSource::Of::field;
                 source.array = field.array;
                 found = true;
@@ -324,7 +324,7 @@ bool same_shape(const SceneInfo& a, const SceneInfo& b) {
     const auto same_quantity = [](const QuantityMeta& x, const QuantityMeta& y) {
         return x.info.path == y.info.path && x.info.scene_pointer == y.info.scene_pointer &&
                x.info.rows == y.info.rows && x.info.components == y.info.components &&
-               x.info.shared == y.info.shared && x.count == y.count;
+               x.info.shared == y.info.shared && x.info.count == y.info.count;
     };
     const auto same_parameter = [](const ParameterInfo& x, const ParameterInfo& y) {
         return x.names == y.names && x.low == y.low && x.high == y.high &&

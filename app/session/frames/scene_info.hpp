@@ -15,8 +15,7 @@ namespace hindcast::session {
 
 // A quantity without its values.
 struct QuantityMeta {
-    QuantityInfo info;       // values and gradient empty
-    std::int64_t count = 0;  // elements it applies to
+    QuantityInfo info;  // values and gradient empty
     std::string owner;
 };
 

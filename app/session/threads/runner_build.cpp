@@ -98,8 +98,9 @@ std::shared_ptr<const std::vector<SharedValues>> Runner::built_in_place(
     std::size_t k = 0;
     for (const auto& [path, q] : quantities) {
         const QuantityMeta& meta = now_.scene->quantities[k];
-        if (path != meta.info.path || q->shared != meta.info.shared || q->count != meta.count ||
-            q->components != meta.info.components || q->values.size() != (*base)[k]->size())
+        if (path != meta.info.path || q->shared != meta.info.shared ||
+            q->count != meta.info.count || q->components != meta.info.components ||
+            q->values.size() != (*base)[k]->size())
             return nullptr;
         if (q->values != *(*base)[k]) {
             if (std::ranges::find(difference.quantities, k) == difference.quantities.end() ||

@@ -79,6 +79,11 @@ Node field_schema(const Field& f) {
             Node one = number_schema(f, "number");
             if (f.kind == FieldKind::vectors) one = vector_of(std::move(one));
             std::vector<Node> forms = {one, list_of(one), reference_to("generator")};
+            // No value is for all of them: places of points, or as many as are written.
+            if (f.item_schema == R"({"$ref":"#/$defs/counted"})" ||
+                f.item_schema == R"({"$ref":"#/$defs/generator"})")
+                forms = {list_of(one)};
+            if (f.item_schema == R"({"$ref":"#/$defs/vectors"})") forms.clear();
             // What the module understands besides, such as "initial".
             if (has_default(f)) {
                 const Node fallback = parsed(f.fallback_json, "default of " + f.key);
@@ -287,6 +292,11 @@ document::Document scene_schema(const Registry& registry) {
     properties.set("view", parsed(view_schema(), "schema of view"));
 
     Node definitions = parsed(shared_definitions, "shared definitions");
+    Node counted = *definitions.find("generator");
+    counted.set("description", "values that say how many there are, computed at load");
+    for (const char* const without : {"formula", "random"})
+        counted.find("properties")->erase(without);
+    definitions.set("counted", std::move(counted));
     for (const ModuleType& type : registry.all())
         definitions.set(std::string(model::name_of(type.section)) + "." + type.type,
                         type_schema(type));

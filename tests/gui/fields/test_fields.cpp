@@ -7,6 +7,7 @@
 
 #include "app/gui/panels/fields/field_view.hpp"
 #include "engine/base/files.hpp"
+#include "engine/document/npy.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/mujoco.hpp"
@@ -293,6 +294,67 @@ TEST_CASE("gui fields: when a term counts, and a number as a formula") {
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         robot.picture("field_formula");
+    });
+}
+
+TEST_CASE("gui fields: one number becomes one for each; a file is asked for first") {
+    const test::TemporaryFolder folder;
+    const std::int64_t shape[] = {2};
+    const double stiffness[] = {80, 90};
+    document::write_npy(folder / "stiffness.npy", shape, std::span<const double>(stiffness));
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open_file(robot, rope(folder));
+        stop_at(robot, 0);
+        select(robot, "/forces/0");
+        const auto write_as = [&](const char* way) {
+            hands.ItemClick(
+                (std::string(in_inspector) + "stiffness/cord.stiffness/\xef\x84\x87##ways")
+                    .c_str());
+            robot.frames(2);
+            hands.ItemClick((std::string("//$FOCUSED/") + way).c_str());
+            robot.frames(3);
+        };
+        write_as("one for each");
+        CHECK(line(robot, "/forces/0/stiffness") == as_line("[100, 100]"));
+        CHECK(runs_what_is_edited(robot));
+        CHECK_FALSE(robot.now().error);
+        // Cancelled, the scene stays as it is.
+        write_as("file");
+        robot.picture("field_asks_for_a_file");
+        CHECK(line(robot, "/forces/0/stiffness") == as_line("[100, 100]"));
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(3);
+        CHECK(line(robot, "/forces/0/stiffness") == as_line("[100, 100]"));
+        write_as("file");
+        hands.ItemClick("//###files/##name");
+        hands.KeyCharsReplaceEnter((folder / "stiffness.npy").c_str());
+        robot.frames(3);
+        CHECK(line(robot, "/forces/0/stiffness") == as_line(R"({"file": "stiffness.npy"})"));
+        CHECK(runs_what_is_edited(robot));
+        CHECK_FALSE(robot.now().error);
+        CHECK(robot.work().editor().undo_name() == "Change cord.stiffness: file");
+    });
+}
+
+TEST_CASE("gui fields: a way with which the scene cannot be built is taken back, with the reason") {
+    const test::TemporaryFolder folder;
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open_file(robot, rope(folder));
+        stop_at(robot, 0);
+        select(robot, "/forces/0");
+        const std::string before = line(robot, "/forces/0/connect");
+        choose(robot, hands, "connect/##form", "grid");  // of 16 points: the rope has 4
+        REQUIRE(robot.wait([&] { return test::said(robot, "is taken back"); }));
+        CHECK(robot.work().notices().back().detail.find("cannot be built") != std::string::npos);
+        robot.picture("field_taken_back");
+        CHECK(line(robot, "/forces/0/connect") == before);
+        CHECK(runs_what_is_edited(robot));
+        CHECK_FALSE(robot.now().error);
+        choose(robot, hands, "connect/##form", "chain");
+        CHECK(runs_what_is_edited(robot));
+        CHECK(line(robot, "/forces/0/connect") == as_line(R"({"chain": "rope"})"));
     });
 }
 

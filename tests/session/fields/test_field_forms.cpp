@@ -178,7 +178,7 @@ TEST_CASE("fields: another way of writing keeps what it can") {
     points.rows = 2;
     const Form& positions = field("bodies.particles", "positions");
     CHECK(converted(positions, "grid", "[[0, 0, 1], [2, 0, 1]]", points) ==
-          as_line("{\"grid\": {\"counts\": [2, 1, 1], \"spacing\": 0.1}}"));
+          as_line("{\"grid\": {\"counts\": [2, 1, 1], \"spacing\": 0.1, \"origin\": [0, 0, 1]}}"));
     CHECK(converted(positions, "box", "{\"grid\": {\"counts\": [4, 4, 2], \"spacing\": 0.1}}",
                     points) ==
           as_line("{\"box\": {\"min\": [0, 0, 1], \"max\": [2, 1, 2], \"counts\": [4, 4, 2]}}"));

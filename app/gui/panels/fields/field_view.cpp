@@ -311,6 +311,32 @@ bool is_list_of_words(const Form& form) {
     return form.kind == FormKind::list && form.parts[0].kind == FormKind::choice;
 }
 
+// Writes the value in another way. One that names a file asks for it first, so that the scene never
+// has a name without a file.
+void write_as(FieldPlace& place, const std::string& below, const Form& way) {
+    const Node* const value = place.find(below);
+    const Node old = value != nullptr ? *value : Node();
+    Node fresh = session::converted(way, old, place.surroundings());
+    const std::string undo = fmt::format("{}: {}", place.undo(), session::title_of(way));
+    const auto wanted = session::wanted_file(way, fresh);
+    if (!wanted) {
+        place.put(below, std::move(fresh), false, undo);
+        return place.work().take_back_unless_it_loads();
+    }
+    const Node* const root = place.find("");
+    const Node whole = root != nullptr ? *root : Node();
+    const auto write = [&work = place.work(), pointer = place.pointer(), at = below + wanted->place,
+                        below, whole, fresh, undo](const std::filesystem::path& file) {
+        const auto name = work.bring(file);
+        if (!name) return;
+        Node written = whole;
+        session::set_below(written, below, fresh);
+        session::set_below(written, at, Node(*name));
+        if (work.set(pointer, std::move(written), undo)) work.take_back_unless_it_loads();
+    };
+    place.work().wants_file = {"Choose a file", wanted->files, write, {}};
+}
+
 // "the text of the scene file": for what has no form.
 void draw_as_text(FieldPlace& place, const std::string& below) {
     const Node* const value = place.find(below);
@@ -345,8 +371,15 @@ void draw_choice_of_form(FieldPlace& place, const std::string& below, const Form
                          const std::string& help, bool optional) {
     const Node* const value = place.find(below);
     const Form* const now = alternative(form, value);
+    const session::Surroundings around = place.surroundings();
     std::vector<std::string> titles;
-    for (const Form& part : form.parts) titles.push_back(session::title_of(part));
+    std::vector<const Form*> ways;
+    for (const Form& part : form.parts) {
+        if (&part != now && !session::can_write(part, value != nullptr ? *value : Node(), around))
+            continue;
+        titles.push_back(session::title_of(part));
+        ways.push_back(&part);
+    }
     std::string chosen = now != nullptr ? session::title_of(*now) : "";
     const char* const none = optional ? "not set" : value != nullptr ? "something else" : "choose";
     const std::string own = now != nullptr && !now->help.empty() && now->help != help
@@ -358,11 +391,8 @@ void draw_choice_of_form(FieldPlace& place, const std::string& below, const Form
         if (optional) place.erase(below);
         return;
     }
-    const auto next = static_cast<std::size_t>(std::ranges::find(titles, chosen) - titles.begin());
-    place.put(below,
-              session::converted(form.parts[next], value != nullptr ? *value : Node(),
-                                 place.surroundings()),
-              false, fmt::format("{}: {}", place.undo(), chosen));
+    write_as(place, below,
+             *ways[static_cast<std::size_t>(std::ranges::find(titles, chosen) - titles.begin())]);
 }
 
 void draw_ways(FieldPlace& place, const std::string& below, const Form& form, bool optional) {
@@ -378,14 +408,14 @@ void draw_ways(FieldPlace& place, const std::string& below, const Form& form, bo
     quiet_text("Write it as");
     const Node* const value = place.find(below);
     const Form* const now = alternative(form, value);
+    const session::Surroundings around = place.surroundings();
     for (const Form& part : form.parts) {
-        const std::string title = session::title_of(part);
-        if (ImGui::MenuItem(title.c_str(), nullptr, &part == now) && &part != now)
-            place.put(
-                below,
-                session::converted(part, value != nullptr ? *value : Node(), place.surroundings()),
-                false, fmt::format("{}: {}", place.undo(), title));
-        tip(part.help);
+        const bool possible =
+            &part == now || session::can_write(part, value != nullptr ? *value : Node(), around);
+        if (ImGui::MenuItem(session::title_of(part).c_str(), nullptr, &part == now, possible) &&
+            &part != now)
+            write_as(place, below, part);
+        tip(possible ? part.help : part.help + "\nNot here: it cannot say the numbers");
     }
     if (optional) {
         ImGui::Separator();

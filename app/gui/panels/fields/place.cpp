@@ -143,21 +143,13 @@ bool FieldPlace::is_of_object() const {
 }
 
 session::Surroundings FieldPlace::surroundings() const {
-    session::Surroundings around;
+    session::Surroundings around =
+        quantity_ != nullptr ? session::surroundings_of(*quantity_) : session::Surroundings{};
     if (const Node* const d = document_->find("/dimension"); d != nullptr && d->is_integer())
         around.dimension = static_cast<int>(d->integer());
     const Node* const bodies = document_->find("/bodies");
     for (std::size_t k = 0; bodies != nullptr && k < bodies->size(); ++k)
         around.bodies.push_back(object_name(*document_, fmt::format("/bodies/{}", k)));
-    if (quantity_ != nullptr) {
-        around.components = std::max(quantity_->components, 1);
-        around.rows = static_cast<std::size_t>(std::max<std::int64_t>(quantity_->rows, 0));
-        if (quantity_->values.size() == around.rows * static_cast<std::size_t>(around.components))
-            around.numbers = quantity_->values;
-        for (std::int64_t k = 0; quantity_->names && k < quantity_->names->count(); ++k)
-            if (std::string name = quantity_->names->name(k); !name.empty())
-                around.elements.push_back(std::move(name));
-    }
     return around;
 }
 

@@ -13,8 +13,9 @@ namespace {
 
 using document::Node;
 
-constexpr std::size_t most_checked = 256;  // items of a long list whose form is looked at
-constexpr int first_count = 4;             // along each axis of a new grid
+constexpr std::size_t most_checked = 256;      // items of a long list whose form is looked at
+constexpr int first_count = 4;                 // along each axis of a new grid
+constexpr std::size_t most_written = 100'000;  // numbers of a list
 
 bool is_real_number(const Node& value) {
     return value.is_integer() || value.is_real() ||
@@ -58,8 +59,8 @@ bool is_row_form(const Form& form) {
 }
 
 std::size_t length_of(const Form& vector, const Surroundings& around) {
-    const auto wanted =
-        static_cast<std::size_t>(around.components > 1 ? around.components : around.dimension);
+    const bool known = around.components > 1 || around.rows > 0;
+    const auto wanted = static_cast<std::size_t>(known ? around.components : around.dimension);
     return std::clamp(wanted, std::max<std::size_t>(vector.least, 1), vector.most);
 }
 
@@ -101,13 +102,6 @@ Node row_node(const std::vector<double>& row) {
     return node;
 }
 
-// The second row, moved by 1 where it is the first.
-std::vector<double> beyond(const std::vector<double>& low, std::vector<double> high) {
-    for (std::size_t k = 0; k < high.size(); ++k)
-        if (high[k] <= low[k]) high[k] = low[k] + 1;
-    return high;
-}
-
 class Filler {
 public:
     explicit Filler(const Surroundings& around) : around_(around), spread_(spread_of(around)) {}
@@ -144,6 +138,25 @@ public:
         return Node();
     }
 
+    // False: nothing of this form can say the numbers.
+    bool can_write(const Form& form, const Node& old) const {
+        switch (form.kind) {
+            case FormKind::number: return around_.rows == 0 || around_.components == 1;
+            case FormKind::by_name: return around_.rows == 0 || !around_.elements.empty();
+            case FormKind::text: return form.means != "formula" || around_.components == 1;
+            case FormKind::object: return form.keys.size() > 1 || can_write(form.parts[0], old);
+            case FormKind::list: {
+                if (around_.rows == 0 || !is_list_of_numbers(form)) return true;
+                const auto components = static_cast<std::size_t>(around_.components);
+                if (form.is_vector()) return form.least <= components;
+                // How long rows of single numbers are is not known.
+                const bool rows = form.parts[0].kind == FormKind::list;
+                return rows == (components > 1) && !all_numbers(old).empty();
+            }
+            default: return true;
+        }
+    }
+
     Node converted(const Form& form, const Node& old) const {
         if (!old.is_null() && fits(form, old)) return old;
         switch (form.kind) {
@@ -154,8 +167,8 @@ public:
                                                                               : blank(form);
             }
             case FormKind::text:
-                if (const auto x = number_in(old); x && form.means == "formula")
-                    return Node(document::to_line(plain(*x)));
+                if (form.means == "formula")
+                    if (const auto x = first_number(old)) return Node(document::to_line(plain(*x)));
                 return blank(form);
             case FormKind::list: return converted_list(form, old);
             case FormKind::object: return converted_object(form, old);
@@ -210,6 +223,11 @@ private:
             if (!form.required[k] && !first_of_a_needed_group(form, form.keys[k])) continue;
             node.set(form.keys[k], member(form, k, vectors));
         }
+        // A grid begins where its numbers do.
+        const auto origin = std::ranges::find(form.keys, "origin");
+        if (origin != form.keys.end() &&
+            std::ranges::any_of(spread_.low, [](double x) { return x != 0; }))
+            node.set("origin", row_node(spread_.low));
         return node;
     }
 
@@ -230,7 +248,7 @@ private:
             std::vector<double> low = spread_.low;
             if (low.empty()) low.assign(static_cast<std::size_t>(around_.dimension), 0.0);
             std::vector<double> row =
-                key == "max" ? beyond(low, spread_.high.empty() ? low : spread_.high) : low;
+                key == "max" ? above(low, spread_.high.empty() ? low : spread_.high) : low;
             if (part.is_vector()) row.resize(length_of(part, around_), key == "max" ? 1.0 : 0.0);
             ++vectors;
             return row_node(row);
@@ -238,20 +256,37 @@ private:
         if (part.kind == FormKind::tuple && part.parts.size() == 2 && !spread_.low.empty() &&
             std::ranges::all_of(part.parts, is_row_form)) {
             const bool range = key == "uniform";
-            return Node::array(
-                {row_node(range ? spread_.low : spread_.mean),
-                 row_node(range ? beyond(spread_.low, spread_.high) : spread_.deviation)});
+            return Node::array({row_node(range ? spread_.low : spread_.mean),
+                                row_node(range ? above(spread_.low, spread_.high) : deviation())});
         }
-        if (part.means == "counts" && around_.rows > 1) {
+        if (part.means == "counts" && around_.rows > 0) {
             Node counts = Node::array({Node(static_cast<std::int64_t>(around_.rows))});
             while (counts.size() < length_of(part, around_)) counts.push_back(Node(1));
             return counts;
         }
         if (key == "spacing" && is_number_form(part)) return Node(0.1);
-        if (key == "spacing" && is_row_form(part)) return Node(0.1);
+        if (key == "spacing" && is_row_form(part)) {
+            if (spread_.low.size() != 1) return Node(0.1);
+            const double steps = static_cast<double>(std::max<std::size_t>(around_.rows, 2) - 1);
+            return plain((spread_.high[0] - spread_.low[0]) / steps);
+        }
         if (part.is_vector() && part.parts[0].kind == FormKind::number)
             return blank(part, vectors++);
         return blank(part);
+    }
+
+    // Numbers that are all the same stay so; places get room between them.
+    std::vector<double> above(const std::vector<double>& low, std::vector<double> high) const {
+        if (low.size() == 1 && !spread_.low.empty()) return high;
+        for (std::size_t k = 0; k < high.size(); ++k)
+            if (high[k] <= low[k] && low[k] + 1 <= around_.high) high[k] = low[k] + 1;
+        return high;
+    }
+
+    // None where a normal number might lie outside the bounds.
+    std::vector<double> deviation() const {
+        const bool bounded = std::isfinite(around_.low) || std::isfinite(around_.high);
+        return bounded ? std::vector<double>(spread_.mean.size(), 0.0) : spread_.deviation;
     }
 
     static std::optional<double> first_number_in(const Node& node) {
@@ -273,6 +308,33 @@ private:
         return {first, first + static_cast<std::ptrdiff_t>(columns)};
     }
 
+    // Or of rows of numbers.
+    static bool is_list_of_numbers(const Form& form) {
+        const Form& item = form.parts[0];
+        return item.kind == FormKind::number ||
+               (item.kind == FormKind::list && item.parts[0].kind == FormKind::number);
+    }
+
+    static void flatten(const Node& node, std::vector<double>& numbers) {
+        if (const auto x = number_in(node)) numbers.push_back(*x);
+        for (std::size_t k = 0; node.is_array() && k < node.size(); ++k)
+            flatten(node.item(k), numbers);
+    }
+
+    // The numbers of all elements; empty if they are not known, or too many to be written.
+    std::vector<double> all_numbers(const Node& old) const {
+        const std::size_t size =
+            around_.rows * static_cast<std::size_t>(std::max(around_.components, 1));
+        std::vector<double> row(around_.numbers.begin(), around_.numbers.end());
+        if (row.empty()) flatten(old, row);
+        if (size > most_written || row.empty() || size % row.size() != 0 ||
+            (row.size() != size && row.size() != size / around_.rows))
+            return {};
+        std::vector<double> all;
+        while (all.size() < size) all.insert(all.end(), row.begin(), row.end());
+        return all;
+    }
+
     Node converted_list(const Form& form, const Node& old) const {
         const Form& item = form.parts[0];
         if (form.is_vector() && item.kind == FormKind::number) {
@@ -291,34 +353,33 @@ private:
             }
             return blank(form);
         }
-        const std::size_t count = std::max(around_.rows, row(0).empty() ? 0 : std::size_t{1});
-        const bool whole = around_.numbers.size() ==
-                               count * static_cast<std::size_t>(std::max(around_.components, 1)) ||
-                           row(1).empty() || row(0) == row(1);
-        const bool vectors = item.kind == FormKind::list && item.parts[0].kind == FormKind::number;
-        if (count > 0 && whole && count <= 100'000 && (vectors || item.kind == FormKind::number)) {
+        if (around_.rows > 0 && is_list_of_numbers(form)) {
+            const bool vectors = item.kind == FormKind::list;
+            const std::vector<double> all = all_numbers(old);
+            const auto columns = static_cast<std::size_t>(std::max(around_.components, 1));
             Node node = Node::array();
-            for (std::size_t r = 0; r < count; ++r) {
-                const std::vector<double> numbers = row(r);
+            for (std::size_t at = 0; at < all.size(); at += vectors ? columns : 1) {
+                if (!vectors) {
+                    node.push_back(plain(all[at]));
+                    continue;
+                }
                 Node each = Node::array();
-                for (const double x : numbers) each.push_back(plain(x));
-                if (vectors)
-                    node.push_back(std::move(each));
-                else
-                    for (const double x : numbers) node.push_back(plain(x));
+                for (std::size_t k = at; k < at + columns; ++k) each.push_back(plain(all[k]));
+                node.push_back(std::move(each));
             }
-            if (fits(form, node)) return node;
+            return !all.empty() && fits(form, node) ? node : Node();
         }
-        if (!old.is_null() && !old.is_array() && fits(item, old)) return Node::array({old});
-        if (old.is_array() && old.size() > 0 && fits(item, old)) return Node::array({old});
         if (item.kind == FormKind::text && item.means == "formula") {
             Node node = Node::array();
             const std::vector<double> first = row(0);
+            if (old.is_string()) return Node::array({old});
             const auto length = static_cast<std::size_t>(std::max(around_.components, 1));
             for (std::size_t k = 0; k < length; ++k)
                 node.push_back(Node(k < first.size() ? document::to_line(plain(first[k])) : "0"));
             return node;
         }
+        if (!old.is_null() && !old.is_array() && fits(item, old)) return Node::array({old});
+        if (old.is_array() && old.size() > 0 && fits(item, old)) return Node::array({old});
         return blank(form);
     }
 
@@ -331,6 +392,10 @@ private:
             const Form& part = form.parts[0];
             const Node* inner = from != nullptr && from->size() == 1 ? &from->item(0) : &old;
             if (part.kind == FormKind::object && !inner->is_object()) inner = &old;
+            // The words of one way mean nothing in another one, nor does a list of numbers.
+            const Node none;
+            const bool same_key = from != nullptr && from->find(form.keys[0]) == inner;
+            if (!same_key && part.kind != FormKind::object && !number_in(*inner)) inner = &none;
             node.set(form.keys[0], converted(part, *inner));
             return node;
         }
@@ -474,7 +539,11 @@ std::string title_of(const Form& f) {
 Node blank(const Form& form, const Surroundings& around) { return Filler(around).blank(form); }
 
 Node converted(const Form& form, const Node& old, const Surroundings& around) {
-    return Filler(around).converted(form, old);
+    return can_write(form, old, around) ? Filler(around).converted(form, old) : Node();
+}
+
+bool can_write(const Form& form, const Node& old, const Surroundings& around) {
+    return Filler(around).can_write(form, old);
 }
 
 std::string count_text(const Form& form, const Node& value) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/document/fields/form.hpp"
+#include "app/session/snapshot.hpp"
 
 namespace hindcast::session {
 
@@ -20,7 +21,13 @@ struct Surroundings {
     std::span<const double> numbers = {};
     int components = 1;
     std::size_t rows = 0;  // elements, also where the numbers are one row for all of them
+    // Bounds of the numbers.
+    double low = -std::numeric_limits<double>::infinity(),
+           high = std::numeric_limits<double>::infinity();
 };
+
+// With the numbers of a quantity, as far as all of them are known; it must live as long.
+Surroundings surroundings_of(const QuantityInfo& quantity);
 
 // Whether the value has this form: its kind, and that of all that it consists of. Bounds of numbers
 // are the loader's business.
@@ -33,8 +40,18 @@ std::string title_of(const Form& alternative);
 
 // A value of the form: its default, or the simplest one.
 document::Node blank(const Form& form, const Surroundings& around);
-// A value of the form that keeps of the old one what the form has a place for.
+// False: the form cannot say the numbers: they are not all known, or too many to be written.
+bool can_write(const Form& form, const document::Node& old, const Surroundings& around);
+// A value of the form that keeps of the old one what the form has a place for; null unless
+// can_write().
 document::Node converted(const Form& form, const document::Node& old, const Surroundings& around);
+
+// The place within a value where it names a file that nobody has chosen yet.
+struct WantedFile {
+    std::string place;
+    std::vector<std::string> files;  // Form::files
+};
+std::optional<WantedFile> wanted_file(const Form& form, const document::Node& value);
 
 // How many elements a value makes by its "counts" or "cells": "24 in all", "35 points, 24 cells";
 // "" for anything else.

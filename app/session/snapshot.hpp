@@ -15,6 +15,10 @@
 #include "engine/base/error.hpp"
 #include "engine/document/document.hpp"
 
+namespace hindcast {
+struct Warning;  // engine/model/warnings/warning.hpp
+}  // namespace hindcast
+
 namespace hindcast::model {
 class ElementNames;  // engine/model/element_names.hpp
 struct Slider;       // engine/model/handles/sliders.hpp
@@ -78,6 +82,14 @@ struct IterationInfo {
     std::int64_t epoch = 0;             // Snapshot::epoch at that time
     // False: its scene or its parameters were dropped to save memory. Its losses remain.
     bool can_show = true;
+};
+
+// Two objects that can touch, and what keeps them apart.
+struct PairInfo {
+    std::string a, b;                  // the same: an object with itself
+    std::string a_pointer, b_pointer;  // in the document
+    std::string law;                   // empty: none
+    bool is_exception = false;         // the scene says that they may pass through each other
 };
 
 struct LaunchInfo {
@@ -183,6 +195,10 @@ struct Snapshot {
     double step_seconds = 0;
     std::int64_t steps = 0;                      // whole steps of a run
     std::shared_ptr<const render::Stage> stage;  // changes when another scene is shown
+
+    // ---- of the scene as it is now; null before the first build ----
+    std::shared_ptr<const std::vector<Warning>> warnings;  // so far
+    std::shared_ptr<const std::vector<PairInfo>> pairs;
 
     // ---- time ----
     bool playing = false;

@@ -12,6 +12,7 @@
 #include "app/gui/input/picking.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "engine/model/warnings/warning.hpp"
 
 namespace hindcast::gui {
 
@@ -136,6 +137,12 @@ private:
             quiet_text(part);
         }
         const bool objective = pointer.starts_with("/objective/");
+        for (std::size_t k = 0; k < work.warning_count(); ++k)
+            if (const Warning& warning = (*work.now().warnings)[k]; warning.pointer == pointer) {
+                wrapped_text(fmt::format("{}  {}", icon::warning, warning.happened),
+                             style().palette().warn);
+                tip(warning.remedy + "\nThe panel Warnings has them all");
+            }
         ImGui::Spacing();
         if (objective)
             for (const char* const key : {"weight", "at"})

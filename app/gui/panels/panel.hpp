@@ -69,6 +69,7 @@ std::unique_ptr<Panel> make_landscape();
 std::unique_ptr<Panel> make_identification();
 std::unique_ptr<Panel> make_launches();
 std::unique_ptr<Panel> make_memory();
+std::unique_ptr<Panel> make_warnings();
 std::unique_ptr<Panel> make_log();
 
 }  // namespace hindcast::gui

@@ -129,7 +129,9 @@ void draw_notices(Workspace& work) {
     for (auto notice = work.notices().rbegin(); notice != work.notices().rend(); ++notice) {
         const Palette& colours = style().palette();
         const bool error = notice->kind == Notice::Kind::error;
+        const bool warning = notice->kind == Notice::Kind::warning;
         const ImVec4 colour = error                                   ? colours.bad
+                              : warning                               ? colours.warn
                               : notice->kind == Notice::Kind::success ? colours.good
                                                                       : colours.accent;
         ImGui::SetNextWindowPos({screen->WorkPos.x + screen->WorkSize.x - px(12), bottom},
@@ -150,6 +152,7 @@ void draw_notices(Workspace& work) {
             ImGui::BringWindowToDisplayBehind(message, above);
         ImGui::TextColored(colour, "%s",
                            error                                   ? icon::error
+                           : warning                               ? icon::warning
                            : notice->kind == Notice::Kind::success ? icon::check
                                                                    : icon::info);
         ImGui::SameLine();
@@ -158,14 +161,16 @@ void draw_notices(Workspace& work) {
         if (!notice->detail.empty() && notice->detail != notice->text)
             wrapped_text(notice->detail, colours.quiet);
         ImGui::PopTextWrapPos();
-        if (!notice->button.empty()) {
-            if (ImGui::Button(notice->button.c_str())) {
+        for (const auto& [label, act] : {std::pair(&notice->button, &notice->action),
+                                         std::pair(&notice->other_button, &notice->other_action)}) {
+            if (label->empty()) continue;
+            if (ImGui::Button(label->c_str())) {
                 closed = &*notice;
-                action = notice->action;
+                action = *act;
             }
             ImGui::SameLine();
         }
-        if ((notice->until == 0 || error) && ImGui::Button("Close")) closed = &*notice;
+        if ((notice->until == 0 || error || warning) && ImGui::Button("Close")) closed = &*notice;
         if (ImGui::IsWindowHovered() && notice->until > 0)
             notice->until = std::max(notice->until, ImGui::GetTime() + 1);
         bottom -= ImGui::GetWindowHeight() + px(8);

@@ -11,7 +11,7 @@ Shell::Shell() {
     for (auto make :
          {make_viewport, make_scene_file, make_scene_tree, make_optimiser, make_objective,
           make_inspector, make_sliders, make_plots, make_results, make_gradient_check,
-          make_landscape, make_identification, make_launches, make_memory, make_log})
+          make_landscape, make_identification, make_launches, make_memory, make_warnings, make_log})
         panels_.push_back(make());
 }
 

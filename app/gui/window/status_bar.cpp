@@ -56,6 +56,15 @@ void draw_status_bar(Context& context) {
             tip(now.error->what());
             ImGui::SameLine(0, px(16));
         }
+        if (const std::size_t count = work.warning_count(); count > 0) {
+            ImGui::TextColored(
+                colours.warn, "%s",
+                fmt::format("{}  {} warning{}", icon::warning, count, count == 1 ? "" : "s")
+                    .c_str());
+            tip("A click shows what the simulation warns of, and what to do about it");
+            if (ImGui::IsItemClicked()) context.work.focus_panel = "Warnings";
+            ImGui::SameLine(0, px(16));
+        }
         // What does not fit is left out.
         const auto item = [&](const std::string& text, const std::string& help,
                               const ImVec4& colour) {

@@ -122,6 +122,7 @@ void Workspace::update() {
         notice.about = about_simulation;
         show_notice(std::move(notice));  // the session has put it into the log
     }
+    tell_warnings();
     if (!now().error && shown_error_) mended_now(about_simulation);
     shown_error_ = now().error;
     std::erase_if(notices_,

@@ -52,13 +52,15 @@ struct Settings {
 
 // A message that disappears by itself or stays until it is answered.
 struct Notice {
-    enum class Kind { information, success, error } kind = Kind::information;
+    enum class Kind { information, success, warning, error } kind = Kind::information;
     std::string text;
     std::string detail;
     double until = 0;  // in ImGui::GetTime(); 0: until closed
     std::string button;
     std::function<void()> action;
     std::string about = {};  // the message holds until this is mended (Workspace::mended_now)
+    std::string other_button = {};
+    std::function<void()> other_action = {};
 };
 
 // A modal question. Enter takes the chosen answer (at first `chosen`, which must not lose
@@ -279,6 +281,13 @@ public:
     std::deque<Notice>& notices() { return notices_; }
     std::uint64_t told() const { return told_; }  // messages so far
     std::shared_ptr<ProcessLog> log;              // for the log panel; may be null
+    // Warnings of the simulation are told once; the panel Warnings keeps them.
+    std::size_t warning_count() const;
+    // Writes into the scene that its author means what the warnings with this identifier say, or
+    // that they are to be told again.
+    void accept_warning(const std::string& identifier, bool on = true);
+    // The same for two objects that pass through each other.
+    void except_pair(const std::string& a, const std::string& b, bool on = true);
     void ask(Question question) { question_ = std::move(question); }
     std::optional<Question>& question() { return question_; }
 
@@ -374,6 +383,7 @@ private:
     void watch_files();
     void load_settings();
     void show_notice(Notice notice);
+    void tell_warnings();
     void failed_load(const std::filesystem::path& file, const Error& error);
     void mark_broken(const std::filesystem::path& file, const Error& error);
     void show_broken(const std::filesystem::path& file, const Error& error);
@@ -421,6 +431,7 @@ private:
     std::optional<WaitingValues> waiting_values_;
     std::shared_ptr<const Error> shown_error_, error_before_;
     std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_;  // kept for `view`
+    std::shared_ptr<const std::vector<Warning>> warned_;
     Selection selection_;
     std::deque<Notice> notices_;
     std::uint64_t told_ = 0;

@@ -298,6 +298,22 @@ std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms
     return list;
 }
 
+namespace {
+
+std::shared_ptr<const std::vector<PairInfo>> pairs_of(const model::Model& model) {
+    auto pairs = std::make_shared<std::vector<PairInfo>>();
+    for (const model::ContactPairs::Pair& pair : model.contact_pairs().list())
+        pairs->push_back({.a = pair.a->name,
+                          .b = pair.b->name,
+                          .a_pointer = pair.a->pointer,
+                          .b_pointer = pair.b->pointer,
+                          .law = pair.law,
+                          .is_exception = pair.is_exception});
+    return pairs;
+}
+
+}  // namespace
+
 std::shared_ptr<SceneInfo> make_scene_info(Simulation& simulation) {
     auto info = std::make_shared<SceneInfo>();
     info->plan = make_stage(simulation);
@@ -316,6 +332,7 @@ std::shared_ptr<SceneInfo> make_scene_info(Simulation& simulation) {
     info->has_parameters = simulation.parameters().size() > 0;
     add_quantities(*info, simulation);
     add_parameters(*info, simulation);
+    info->pairs = pairs_of(simulation.model());
     Shown(*info, simulation).find();
     return info;
 }

@@ -67,6 +67,7 @@ struct SceneInfo {
     std::vector<ParameterPlace> places;
     std::vector<ParameterInfo> parameters;
     std::size_t parameter_count = 0;
+    std::shared_ptr<const std::vector<PairInfo>> pairs;
     std::vector<TermInfo> terms;  // for a run that is not complete: their values are NaN
 
     std::vector<ShownField> colours, arrows;

@@ -477,6 +477,7 @@ void Playback::fill_scene() {
     Snapshot& s = shared_.draft;
     s.shown_build = scene->build;
     s.build = shared_.scene->build;
+    s.pairs = shared_.scene->pairs;
     s.checkpoint_plan = memory ? memory->plan : "";
     s.checkpoints = memory ? memory->checkpoints : std::vector<std::int64_t>();
     s.gradient_bytes = memory ? memory->bytes : 0;

@@ -54,6 +54,7 @@ void Runner::run() {
     }
     loss_scan_.cancel();
     gradient_probe_.cancel();
+    warning_check_.cancel();
 }
 
 // Reports any error; the loop goes on.
@@ -284,7 +285,7 @@ bool Runner::do_missing() {
     if (wanted && wants_gradient(*wanted)) return run_gradient(wanted);
     if (wanted) probe_gradients(wanted);
     drop_unused_older();
-    return false;
+    return check_warnings();
 }
 
 // ---------------------------------------------------------------- tools

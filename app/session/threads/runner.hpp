@@ -14,6 +14,7 @@
 //   runner_optimise.cpp   rows, branches, accepting
 //   runner_values.cpp     values of the scene written into its document; checkpoints
 //   runner_text.cpp       launches as text: IR, assembly, CUDA
+//   runner_warnings.cpp   what the simulation warns of
 #pragma once
 
 #include <functional>
@@ -76,6 +77,11 @@ private:
     // ---- documents (runner_build.cpp) ----
     void apply(const Apply& command);
     void runs_now(const Apply& command);
+    // ---- what the simulation warns of (runner_warnings.cpp) ----
+    SimulationOptions heard_options();
+    bool numbers_warn() const;
+    void publish_warnings();
+    bool check_warnings();
     std::shared_ptr<const std::vector<SharedValues>> edited_in_place(
         const Difference& difference, const document::Document& document) const;
     std::shared_ptr<const std::vector<SharedValues>> built_in_place(const Difference& difference,
@@ -229,6 +235,12 @@ private:
         std::int64_t first = 0, last = 0;
     };
     std::optional<BetweenRange> between_range_;  // being run now
+
+    // Numbers were set in place: only a build can tell what it warns of.
+    std::shared_ptr<const document::Document> unchecked_;
+    std::shared_ptr<const document::Document> warns_;  // such a one that does; under the lock
+    std::atomic<bool> checks_warnings_ = false;
+    BackgroundTask warning_check_;  // last: it ends before the members that it writes
 };
 
 }  // namespace hindcast::session

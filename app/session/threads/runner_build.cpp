@@ -26,22 +26,25 @@ void Runner::apply(const Apply& command) {
             pointers.push_back(q.info.scene_pointer);
         difference = compare(*document_, *command.document, pointers);
         if (difference.nothing) return runs_now(command);
-        if (auto base = edited_in_place(difference, *command.document)) {
+        if (auto base = numbers_warn() ? nullptr : edited_in_place(difference, *command.document)) {
             set_in_place(std::move(base));
+            unchecked_ = command.document;
             return runs_now(command);
         }
     }
     if (!computes_rows()) set_activity(Activity::building, "building the scene");
     std::unique_ptr<Simulation> next;
     try {
-        next = load_scene(*command.document, command.file, registry_, options_.simulation);
+        next = load_scene(*command.document, command.file, registry_, heard_options());
     } catch (const Error& error) {  // what was there goes on
         const Lock lock(shared_.mutex);
         shared_.draft.applied_revision = command.revision;
         shared_.fail(placed(error, *command.document));
         return;
     }
-    auto base = same_scene ? built_in_place(difference, *next) : nullptr;
+    const bool same_warnings = same_scene && !numbers_warn() &&
+                               next->warnings().size() == now_.simulation->warnings().size();
+    auto base = same_warnings ? built_in_place(difference, *next) : nullptr;
     if (base)
         set_in_place(std::move(base));
     else
@@ -286,6 +289,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
             shared_.wanted_ghost.reset();
             shared_.rows.clear();
             shared_.draft.iteration_bytes = 0;
+            shared_.draft.warnings = nullptr;  // those of another scene are new in this one
             shared_.scene_revisions.clear();
             optimised_seconds_ = 0;
         }
@@ -299,6 +303,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         shared_.mark_changed();
     }
     branched_from_ = -1;
+    publish_warnings();
 }
 
 // As after loading; the rows stay, and those that follow are appended.

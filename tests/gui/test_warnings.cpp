@@ -1,0 +1,186 @@
+// What the simulation warns of: told once, with the remedy, kept in a panel with the pairs of
+// objects that can touch, accepted in the scene, gone when the scene is mended.
+#include <imgui_internal.h>
+
+#include <filesystem>
+
+#include "app/gui/work/process_log.hpp"
+#include "engine/base/files.hpp"
+#include "engine/document/text.hpp"
+#include "engine/model/warnings/warning.hpp"
+#include "tests/gui/scripts.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast;
+using test::at;
+using test::opened;
+using test::Robot;
+using test::runs_what_is_edited;
+using test::said;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Two balls, 1 m apart at 1 m/s towards each other: they touch at a distance of .2 m, in step 80.
+constexpr const char* balls = R"({"format": 1, "name": "balls",
+    "time": {"step": 0.01, "steps": 100}, "gravity": [0, 0, 0],
+    "bodies": [
+        {"type": "particles", "name": "left", "radius": 0.1, "positions": [[0, 0, 0]]},
+        {"type": "particles", "name": "right", "radius": 0.1, "positions": [[1, 0, 0]],
+         "velocity": [-1, 0, 0]}]})";
+
+// omega = sqrt(k / m) = 20/s: the limit of the step is 2 / omega = .1 s.
+constexpr const char* oscillator = R"({"format": 1, "name": "oscillator",
+    "time": {"step": 0.09, "steps": 5}, "gravity": [0, 0, 0],
+    "bodies": [
+        {"type": "particles", "name": "wall", "positions": [[0, 0, 0]], "fixed": true},
+        {"type": "particles", "name": "mass", "positions": [[1, 0, 0]]}],
+    "forces": [{"type": "springs", "name": "spring", "stiffness": 400, "rest_length": 1,
+                "connect": [["wall", 0, "mass", 0]]}]})";
+
+void open_text(Robot& robot, const char* text) {
+    const fs::path file = robot.folder() / "scene.json";
+    write_file_atomically(file, text);
+    robot.work().open(file);
+    REQUIRE(opened(robot));
+    robot.frames(4);
+}
+
+const Warning* find(Robot& robot, const std::string& identifier) {
+    const auto& list = robot.now().warnings;
+    if (!list) return nullptr;
+    const auto found = std::ranges::find(*list, identifier, &Warning::identifier);
+    return found == list->end() ? nullptr : &*found;
+}
+
+std::string line(Robot& robot, const std::string& pointer) {
+    const document::Node* const node = at(robot, pointer);
+    return node != nullptr ? document::to_line(*node) : "";
+}
+
+std::size_t logged_warnings(Robot& robot, const std::string& identifier) {
+    std::size_t count = 0;
+    for (const session::LogLine& line : *robot.now().log)
+        count += line.level == session::LogLine::Level::warning &&
+                 line.text.ends_with("[" + identifier + "]");
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("gui warnings: told once with the remedy, a click away from the object, accepted") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open_text(robot, balls);
+        REQUIRE(robot.wait([&] { return find(robot, "bodies_overlap") != nullptr; }));
+        robot.frames(3);
+        CHECK(robot.work().warning_count() == 2);
+        CHECK(said(robot, "nothing keeps these apart: 'left' and 'right'"));
+        CHECK(said(robot, "the boxes of 'left' and 'right' overlap"));
+        const gui::Notice& newest = robot.work().notices().back();
+        CHECK(newest.kind == gui::Notice::Kind::warning);
+        CHECK(newest.text.starts_with("Step "));
+        CHECK(newest.detail.find("particle_contact") != std::string::npos);
+        CHECK(logged_warnings(robot, "contact_pairs") == 1);
+        CHECK(logged_warnings(robot, "bodies_overlap") == 1);
+        robot.picture("warnings_notices");
+
+        // The object and the panel are a click away.
+        hands.ItemClick("//##notice0/Show");
+        robot.frames(4);
+        CHECK(robot.work().selection().pointer == "/bodies/0");
+        robot.picture("warnings_panel");
+        CHECK(hands.ItemExists("//###Warnings/**/Accept"));
+
+        // Another run of the same scene says nothing again.
+        const std::uint64_t told = robot.work().told();
+        robot.work().send(session::Reset{});
+        CHECK(runs_what_is_edited(robot));
+        CHECK(robot.work().told() == told);
+
+        // Accepted in the scene: gone, also while it runs; undo brings it back.
+        hands.ItemClick("//##notice0/Accept");
+        CHECK(line(robot, "/accepted_warnings") == "[\"contact_pairs\"]");
+        CHECK(runs_what_is_edited(robot));
+        CHECK(robot.work().warning_count() == 0);
+        CHECK_FALSE(said(robot, "nothing keeps these apart"));
+        robot.picture("warnings_accepted");
+        hands.ItemClick("//###Warnings/**/Warn again");
+        CHECK(at(robot, "/accepted_warnings") == nullptr);
+        CHECK(runs_what_is_edited(robot));
+        REQUIRE(robot.wait([&] { return find(robot, "bodies_overlap") != nullptr; }));
+        CHECK(said(robot, "nothing keeps these apart"));
+    });
+}
+
+TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open_text(robot, balls);
+        robot.work().play(false);
+        robot.work().focus_panel = "Warnings";
+        REQUIRE(robot.wait([&] { return robot.now().pairs != nullptr; }));
+        robot.frames(4);
+        REQUIRE(robot.now().pairs->size() == 1);
+        CHECK(robot.now().pairs->front().a == "left");
+        CHECK(robot.now().pairs->front().b_pointer == "/bodies/1");
+        CHECK(robot.now().pairs->front().law.empty());
+        hands.ItemClick("//###Warnings/**/right");
+        robot.frames(3);
+        CHECK(robot.work().selection().pointer == "/bodies/1");
+        hands.ItemClick("//###Warnings/**/May pass");
+        robot.frames(3);
+        CHECK(line(robot, "/contact/exceptions") == "[[\"left\", \"right\"]]");
+        CHECK(runs_what_is_edited(robot));
+        CHECK(robot.work().warning_count() == 0);
+        REQUIRE(robot.wait([&] { return robot.now().pairs->front().is_exception; }));
+        robot.frames(3);
+        robot.picture("warnings_exception");
+        hands.ItemClick("//###Warnings/**/Warn again");
+        robot.frames(3);
+        CHECK(at(robot, "/contact") == nullptr);
+        CHECK(runs_what_is_edited(robot));
+        CHECK(find(robot, "contact_pairs") != nullptr);
+        // A law of contact stands in the table, and there is nothing to warn of.
+        REQUIRE(robot.work().change("Collider", [](const document::Document& scene) {
+            document::Document changed = scene;
+            changed.set("/colliders", document::Document::parse(
+                                          R"([{"type": "particle_contact", "name": "contact"}])")
+                                          .root());
+            return changed;
+        }));
+        CHECK(runs_what_is_edited(robot));
+        CHECK(robot.work().warning_count() == 0);
+        CHECK_FALSE(robot.now().pairs->front().law.empty());
+        robot.frames(3);
+        robot.picture("warnings_law");
+    });
+}
+
+TEST_CASE("gui warnings: a number that is edited makes them, and another one mends them") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        open_text(robot, oscillator);
+        CHECK(runs_what_is_edited(robot));
+        CHECK(robot.work().warning_count() == 0);
+        const auto build = robot.now().build;
+        // omega = 25/s: the limit is .08 s.
+        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(625), "Stiffness"));
+        REQUIRE(robot.wait([&] { return find(robot, "time_step") != nullptr; }));
+        robot.frames(3);
+        CHECK(find(robot, "time_step")->pointer == "/forces/0");
+        const std::string happened = find(robot, "time_step")->happened;
+        CHECK(said(robot, happened));
+        test::select(robot, "/forces/0");
+        robot.picture("warnings_inspector");
+        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(300), "Stiffness"));
+        CHECK(runs_what_is_edited(robot));
+        CHECK(robot.work().warning_count() == 0);
+        CHECK_FALSE(said(robot, happened));
+        CHECK(robot.now().build != build);
+        // A scene that is opened afterwards has its own.
+        open_text(robot, balls);
+        REQUIRE(robot.wait([&] { return find(robot, "contact_pairs") != nullptr; }));
+        CHECK(find(robot, "time_step") == nullptr);
+    });
+}

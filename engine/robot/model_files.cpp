@@ -59,62 +59,83 @@ void each_attribute(const std::string& text, const F& f) {
     }
 }
 
+// MuJoCo looks for a file in the model's folder (meshes: in the meshdir and so on), then in the folder
+// of the file that names it.
 class Search {
 public:
-    explicit Search(const fs::path& model)
-        : root_(fs::absolute(model).lexically_normal().parent_path()), folders_{root_} {}
-
-    void read(const fs::path& file) {
-        const fs::path normal = fs::absolute(file).lexically_normal();
-        if (std::ranges::find(found_, normal) != found_.end()) return;
-        found_.push_back(normal);
-        const std::string text =
-            without_comments(with_packages_found(read_file(normal, text_limit), normal));
-        each_attribute(text, [&](const std::string& element, const std::string& attribute,
-                                 const std::string& value) {
-            if (attribute == "meshdir" || attribute == "texturedir" || attribute == "assetdir")
-                folders_.push_back((root_ / value).lexically_normal());
-            else if (attribute.starts_with("file") && element == "include")
-                included_.push_back(root_ / value);
-            else if (attribute.starts_with("file"))  // also filename, fileright ...
-                names_.push_back(value);
-        });
-        while (!included_.empty()) {
-            const fs::path next = included_.back();
-            included_.pop_back();
-            if (is_file(next)) read(next);
+    // `model` and what it names. A model that another attaches has folders of its own.
+    void read_model(const fs::path& model) {
+        const fs::path root = model.parent_path();
+        Names names{{root}, {}};
+        read(model, root, names);
+        for (const Named& named : names.files) {
+            std::vector<fs::path> folders = names.folders;
+            folders.push_back(named.folder);
+            for (const fs::path& folder : folders)
+                // With "strippath" only the name counts.
+                for (const fs::path& path :
+                     {folder / named.file, folder / fs::path(named.file).filename()}) {
+                    const fs::path normal = path.lexically_normal();
+                    if (!is_file(normal) || std::ranges::find(found_, normal) != found_.end())
+                        continue;
+                    if (named.model)
+                        read_model(normal);
+                    else
+                        found_.push_back(normal);
+                }
         }
     }
 
-    std::vector<fs::path> all() {
-        for (const std::string& name : names_)
-            for (const fs::path& folder : folders_)
-                // With "strippath" only the name counts.
-                for (const fs::path& path : {folder / name, folder / fs::path(name).filename()}) {
-                    const fs::path normal = path.lexically_normal();
-                    if (is_file(normal) && std::ranges::find(found_, normal) == found_.end())
-                        found_.push_back(normal);
-                }
-        return found_;
-    }
+    std::vector<fs::path> found() const { return found_; }
 
 private:
+    struct Named {
+        std::string file;
+        fs::path folder;  // of the file that names it
+        bool model;
+    };
+    struct Names {
+        std::vector<fs::path> folders;
+        std::vector<Named> files;
+    };
+
     static bool is_file(const fs::path& path) {
         std::error_code unreadable;
         return fs::is_regular_file(path, unreadable);
     }
 
-    fs::path root_;
-    std::vector<fs::path> folders_, found_, included_;
-    std::vector<std::string> names_;
+    // The file and those that it includes; what else they name comes into `names`.
+    void read(const fs::path& file, const fs::path& root, Names& names) {
+        if (std::ranges::find(found_, file) != found_.end()) return;
+        found_.push_back(file);
+        const fs::path here = file.parent_path();
+        std::vector<fs::path> included;
+        const std::string text =
+            without_comments(with_packages_found(read_file(file, text_limit), file));
+        each_attribute(text, [&](const std::string& element, const std::string& attribute,
+                                 const std::string& value) {
+            if (attribute == "meshdir" || attribute == "texturedir" || attribute == "assetdir") {
+                names.folders.push_back((root / value).lexically_normal());
+            } else if (attribute.starts_with("file")) {  // also filename, fileright ...
+                if (element == "include")
+                    included.push_back(is_file(root / value) ? root / value : here / value);
+                else
+                    names.files.push_back({value, here, element == "model"});
+            }
+        });
+        for (const fs::path& next : included)
+            if (is_file(next)) read(next.lexically_normal(), root, names);
+    }
+
+    std::vector<fs::path> found_;
 };
 
 }  // namespace
 
 std::vector<fs::path> files_of_model(const fs::path& file) {
-    Search search(file);
-    search.read(file);
-    return search.all();
+    Search search;
+    search.read_model(fs::absolute(file).lexically_normal());
+    return search.found();
 }
 
 }  // namespace hindcast::robot

@@ -68,6 +68,11 @@ std::mutex compiling;
 std::mutex logging;
 std::vector<std::string> logged;
 
+// MuJoCo serves a file of its own file system for every path that ends in the same name, in whatever
+// folder. The model's file begins with a sign that no XML may hold, so that no model can name it.
+constexpr char own_name_mark = '\x01';
+
+// As MuJoCo says it, in one line and without that sign.
 std::string one_line(std::string_view text) {
     std::string line;
     while (!text.empty()) {
@@ -78,6 +83,7 @@ std::string one_line(std::string_view text) {
         if (!part.empty()) line.append(line.empty() ? "" : "; ").append(part);
         text.remove_prefix(std::min(end + 1, text.size()));
     }
+    std::erase(line, own_name_mark);
     return line;
 }
 
@@ -244,8 +250,10 @@ CompiledModel MujocoLibrary::compile(const std::string& text, const fs::path& fi
         }
     } owner(mujoco);
 
-    // The text stands at its place in a file system of MuJoCo's that goes before the disk's.
-    const std::string name = fs::absolute(file).lexically_normal().string();
+    // The text stands in its folder in a file system of MuJoCo's that goes before the disk's.
+    const fs::path place = fs::absolute(file).lexically_normal();
+    const std::string name =
+        (place.parent_path() / (own_name_mark + place.filename().string())).string();
     if (mujoco.add_file(&owner.files, name.c_str(), text.data(), static_cast<int>(text.size())) !=
         0)
         throw Error("MuJoCo does not take the model's text").at({file.string(), 0, 0});

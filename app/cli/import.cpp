@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "app/cli/command.hpp"
 #include "engine/base/error.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 struct Options {
     std::string robot, output;
+    std::vector<std::string> allow_path;
     bool force = false;
 };
 
@@ -28,9 +30,13 @@ int run(const Options& options) {
     if (std::filesystem::exists(output) && !options.force)
         throw Error(document::shown(output.string(), 200) + " is there already")
             .remedy("write --force to replace it, or name another file with --output");
-    robot::scene_of_model(file, std::filesystem::absolute(output).parent_path()).save(output);
-    fmt::print("{}\n  hindcast view {}\n  hindcast info {}\n", output.string(), output.string(),
-               file.string());
+    robot::scene_of_model(file, std::filesystem::absolute(output).parent_path(),
+                          {options.allow_path.begin(), options.allow_path.end()})
+        .save(output);
+    // The window has no --allow-path.
+    std::string shown = (options.allow_path.empty() ? "view " : "run ") + output.string();
+    for (const std::string& folder : options.allow_path) shown += " --allow-path " + folder;
+    fmt::print("{}\n  hindcast {}\n  hindcast info {}\n", output.string(), shown, file.string());
     return 0;
 }
 
@@ -46,6 +52,7 @@ Command add_import(CLI::App& app) {
         ->add_option("-o,--output", options->output,
                      "The scene (default: beside the model, with its name and .json)")
         ->type_name("FILE");
+    add_allow_path(*command, options->allow_path);
     command->add_flag("--force", options->force, "Replace a file that is there");
     command->footer(
         "The scene has the model as an articulated body, with the model's step of time for 5 s, "

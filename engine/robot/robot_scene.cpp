@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 
@@ -27,6 +28,11 @@ std::string object_name(const fs::path& file) {
     return letter ? name : "robot_" + name;
 }
 
+bool lies_in(const fs::path& file, const fs::path& folder) {
+    const fs::path below = fs::proximate(file, folder);
+    return below.is_relative() && *below.begin() != "..";
+}
+
 // "1/500" where it is one over a whole number.
 Node step_node(double seconds) {
     const double steps = std::round(1 / seconds);
@@ -41,12 +47,16 @@ bool is_robot_file(const fs::path& file) {
     return ending == ".xml" || ending == ".mjcf" || ending == ".urdf";
 }
 
-document::Document scene_of_model(const fs::path& file, const fs::path& folder) {
+document::Document scene_of_model(const fs::path& file, const fs::path& folder,
+                                  const std::vector<fs::path>& allowed) {
     const fs::path below = fs::proximate(file, folder);
-    if (below.is_absolute() || below.begin()->string() == "..")
+    if (!lies_in(file, folder) &&
+        std::ranges::none_of(allowed, [&](const fs::path& other) { return lies_in(file, other); }))
         throw Error("a scene in " + document::shown(folder.string(), 200) +
                     " may not read the model, which is not in that folder")
-            .remedy("let the scene stand in the model's folder, or in one above it");
+            .remedy(
+                "let the scene stand in the model's folder, or in one above it, or allow the "
+                "model's folder with --allow-path");
     const RobotModel model = RobotModel::load(file);
     const double step = model.options().timestep;
     Node body = Node::object({{"type", "articulated"}, {"name", object_name(file)}});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "engine/document/document.hpp"
 
@@ -12,8 +13,9 @@ bool is_robot_file(const std::filesystem::path& file);
 
 // The model as an articulated body, with the model's step of time for 5 s, from its first keyframe if
 // that has a name; for a scene file in `folder`. Throws Error if the model cannot be read, or does not
-// lie in the folder or below it.
+// lie in the folder, in one of `allowed` (--allow-path), or below them.
 document::Document scene_of_model(const std::filesystem::path& file,
-                                  const std::filesystem::path& folder);
+                                  const std::filesystem::path& folder,
+                                  const std::vector<std::filesystem::path>& allowed = {});
 
 }  // namespace hindcast::robot

@@ -32,6 +32,8 @@ public:
         equalities();
         actuators();
         sensors();
+        if (count("nv") == 0)
+            refuse("the model has no joints: nothing moves", "give a body a joint");
         looks();
         return std::move(result_);
     }

@@ -13,15 +13,6 @@ using namespace robot;
 
 namespace {
 
-// What supported.hpp has and kernels do not.
-void require_simulated(const RobotModel& model) {
-    require_supported(model);
-    std::vector<Refusal> found;
-    if (model.size("nv") == 0)
-        found.push_back({"the model has no joints: nothing moves", "give a body a joint"});
-    require_none(found);
-}
-
 class Reading : robot::ModelReader {
 public:
     explicit Reading(const RobotModel& model) : ModelReader(model) {}
@@ -249,7 +240,7 @@ bool Tree::has_tendon_armature() const {
 }
 
 TreePointer tree_of(const RobotModel& model, bool full_inertia) {
-    require_simulated(model);
+    require_supported(model);
     return Reading(model).run(full_inertia);
 }
 

@@ -272,6 +272,12 @@ int print_robot(const std::string& file, bool json, bool arrays) {
         print_json(model, support, file, arrays);
     else
         print_text(model, support, file);
+    try {
+        require_none(support.refusals);
+    } catch (Error& error) {
+        error.at({file, 0, 0});
+        throw;
+    }
     return 0;
 }
 

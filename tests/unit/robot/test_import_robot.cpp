@@ -50,6 +50,36 @@ TEST_CASE("import: a model becomes a scene that runs") {
         run_program({"import", model.string(), "-o", (folder / "scenes" / "robot.json").string()});
     CHECK(apart.status == 1);
     CHECK_MESSAGE(apart.err.find("may not read the model") != std::string::npos, apart.err);
+    CHECK_MESSAGE(apart.err.find("--allow-path") != std::string::npos, apart.err);
+}
+
+TEST_CASE("import: a model in another folder that is allowed") {
+    HINDCAST_NEEDS_PROGRAM();
+    HINDCAST_NEEDS_MUJOCO();
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder / "models/robots");
+    std::filesystem::create_directories(folder / "scenes");
+    write_model(folder / "models/robots/ball.xml");
+    const auto import = [&](const char* allowed) {
+        return run_program({"import", "models/robots/ball.xml", "-o", "scenes/ball.json",
+                            "--allow-path", allowed, "--force"},
+                           folder.path());
+    };
+    const Finished other = import("scenes");
+    CHECK(other.status == 1);
+    CHECK_MESSAGE(other.err.find("may not read the model") != std::string::npos, other.err);
+    for (const char* allowed : {"models/robots", "models"}) {
+        const Finished made = import(allowed);
+        CHECK_MESSAGE(made.status == 0, made.err);
+        const std::string said =
+            "hindcast run scenes/ball.json --allow-path " + std::string(allowed);
+        CHECK_MESSAGE(made.out.find(said) != std::string::npos, made.out);
+        // The command that it names runs, and another folder is still refused to the scene.
+        const Finished run = run_program(
+            {"run", "scenes/ball.json", "--allow-path", allowed, "--steps", "2"}, folder.path());
+        CHECK_MESSAGE(run.status == 0, run.err);
+        CHECK(run_program({"run", "scenes/ball.json", "--steps", "2"}, folder.path()).status == 1);
+    }
 }
 
 TEST_CASE("import: what is no model, and a model where a scene is wanted") {

@@ -47,8 +47,11 @@ TEST_CASE("info of a robot: as text") {
     const TemporaryFolder folder;
     std::ofstream(folder / "arm.xml") << arm;
     const Finished run = run_program({"info", "arm.xml"}, folder.path());
-    CHECK(run.status == 0);
-    CHECK(run.err == "");
+    CHECK(run.status == 1);  // it cannot be simulated
+    CHECK(
+        run.err ==
+        "hindcast: arm.xml: actuator 'biceps' is a muscle, which is not supported; write a motor, "
+        "position, velocity or general actuator\n");
     CHECK(run.out == R"(robot      arm.xml
 holds      4 bodies, 3 joints, 5 geoms, 2 actuators, 1 mocap body
 state      9 positions, 8 velocities, 1 activations, 2 controls
@@ -89,7 +92,7 @@ TEST_CASE("info of a robot: as JSON") {
     const TemporaryFolder folder;
     std::ofstream(folder / "arm.xml") << arm;
     const Finished run = run_program({"info", "arm.xml", "--json"}, folder.path());
-    REQUIRE(run.status == 0);
+    REQUIRE(run.status == 1);
     const document::Document parsed = document::Document::parse(run.out, "arm.json");
     const document::Node& said = parsed.root();
     CHECK(said.find("file")->string() == "arm.xml");
@@ -109,12 +112,31 @@ TEST_CASE("info of a robot: as JSON") {
           "actuator 'biceps' is a muscle, which is not supported");
     CHECK(said.find("arrays") == nullptr);
     const Finished all = run_program({"info", "arm.xml", "--json", "--arrays"}, folder.path());
-    REQUIRE(all.status == 0);
+    REQUIRE(all.status == 1);
     const document::Document with_arrays = document::Document::parse(all.out, "arm.json");
     const document::Node& mass = *with_arrays.root().find("arrays")->find("body_mass");
     CHECK(mass.find("rows")->integer() == 5);
     CHECK(mass.find("columns")->integer() == 1);
     CHECK(mass.find("values")->item(2).real() == 0.5);
+}
+
+TEST_CASE("info of a robot: the status says whether it can be simulated") {
+    HINDCAST_NEEDS_MUJOCO();
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    std::ofstream(folder / "fine.xml")
+        << R"(<mujoco><worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>)";
+    std::ofstream(folder / "still.xml")
+        << R"(<mujoco><worldbody><body><geom size="1"/></body></worldbody></mujoco>)";
+    const Finished fine = run_program({"info", "fine.xml"}, folder.path());
+    CHECK(fine.status == 0);
+    CHECK(fine.err == "");
+    const Finished still = run_program({"info", "still.xml"}, folder.path());
+    CHECK(still.status == 1);
+    CHECK(still.out.find("  the model has no joints: nothing moves; give a body a joint\n") !=
+          std::string::npos);
+    CHECK(still.err ==
+          "hindcast: still.xml: the model has no joints: nothing moves; give a body a joint\n");
 }
 
 TEST_CASE("info of a robot: what goes wrong") {

@@ -101,9 +101,22 @@ private:
             if (key == wanted) return published.array;
             all.push_back(robot_ != nullptr ? key.substr(prefix.size()) : key);
         }
-        const std::vector<std::string_view> names(all.begin(), all.end());
-        throw document::fault(node, "'" + body_ + "' has no array '" + name + "'")
-            .remedy(document::suggestion(name, names));
+        throw no_array(node, name, {all.begin(), all.end()});
+    }
+
+    Error no_array(const Node& node, const std::string& name,
+                   const std::vector<std::string_view>& names) const {
+        Error error = document::fault(node, "'" + body_ + "' has no array '" + name + "'");
+        const bool of_points = name == "position" || name == "velocity";
+        if (robot_ == nullptr || (!of_points && !name.starts_with("site")))
+            return error.remedy(document::suggestion(name, names));
+        return error
+            .remedy("compare joints (\"qpos\", \"qvel\"), bodies (\"xpos\") or sensors of sites")
+            .note(
+                "for the place of a site: <framepos name=\"tip\" objtype=\"site\" "
+                "objname=\"tip\"/> "
+                "in the model (for its velocity framelinvel), \"sensors\": [\"tip\"] in the body, "
+                "and here \"array\": \"sensordata\", \"index\": \"tip:0\" for x");
     }
 
     // The velocities whose integrals are in the array, if they are there.

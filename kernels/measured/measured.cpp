@@ -247,18 +247,24 @@ void register_measured(Registry& registry) {
 "array":{"type":"string"},"index":{"type":["integer","string"]},
 "component":{"type":"integer","minimum":0},
 "between":{"enum":["hold","linear","cubic"]}}})")
-              .doc(
-                  "what is compared: {\"column\": of the file, \"array\": of the body (qpos, qvel, "
-                  "xpos, sensordata, actuator_force ...; position, velocity of points), \"index\": "
-                  "number of its element, or name of the joint, body, sensor or actuator, "
-                  "\"component\", \"between\"}. Between steps positions of points, hinges and "
-                  "slides "
-                  "go along the cubic that has their velocities, other states along a line; "
-                  "forces, "
-                  "accelerations and sensors are those of the state at the begin of the step "
-                  "(hold). "
-                  "\"between\" may choose hold, linear or cubic for states. Empty cells are no "
-                  "samples"),
+              .doc("what is compared: {\"column\": of the file, \"array\": of the body (of points: "
+                   "position, velocity; of a robot: qpos, qvel, xpos, sensordata, actuator_force "
+                   "...), "
+                   "\"index\": number of its element, or name of the joint, body, sensor or "
+                   "actuator, "
+                   "\"component\", \"between\"}. A robot has no position and velocity of points: "
+                   "the "
+                   "place of a site is that of a framepos sensor in the model, its velocity that "
+                   "of a "
+                   "framelinvel sensor, which \"sensors\" of the body names and sensordata holds "
+                   "(index \"tip:0\" for x). Between steps positions of points, hinges and "
+                   "slides "
+                   "go along the cubic that has their velocities, other states along a line; "
+                   "forces, "
+                   "accelerations and sensors are those of the state at the begin of the step "
+                   "(hold). "
+                   "\"between\" may choose hold, linear or cubic for states. Empty cells are no "
+                   "samples"),
           number("start").fallback("0").unit("s").doc("time of the file that is the scene's 0"),
           number("from").fallback("0").unit("s").at_least(0).doc("earlier samples are left out"),
           number("until").optional().unit("s").at_least(0).doc(

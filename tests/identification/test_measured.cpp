@@ -137,6 +137,40 @@ TEST_CASE("measured: a robot's forces are those at the begin of a step, its join
     CHECK(contains(message([&] { measured_scene(folder, wrong); }), "servo"));
 }
 
+TEST_CASE("measured: the place of a robot's site is that of a framepos sensor") {
+    HINDCAST_NEEDS_MUJOCO();
+    const TemporaryFolder folder;
+    // A bead on a rod with a site .5 m above it: z = .5 + x, x = t.
+    put_file(folder, "bead.xml", R"(<mujoco><option gravity="0 0 0"/><worldbody><body>
+      <joint name="rod" type="slide" axis="0 0 1"/><inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>
+      <site name="tip" pos="0 0 0.5"/></body></worldbody>
+      <sensor><framepos name="tip" objtype="site" objname="tip"/></sensor></mujoco>)");
+    put_file(folder, "bead.csv", "time,z\n0,0\n0.01,0\n0.02,0\n");
+    const auto scene = [](const std::string& channel) {
+        return R"({"format": 1, "time": {"step": 0.01, "steps": 3},
+          "bodies": [{"type": "articulated", "name": "bead", "model": "bead.xml", "qvel": [1],
+                      "sensors": ["tip"]}],
+          "objective": [{"type": "measured", "name": "m", "of": "bead", "file": "bead.csv",
+                         "channels": [{"column": "z", )" +
+               channel + "}]}]}";
+    };
+    for (const char* array : {"position", "velocity", "site_xpos"}) {
+        const std::string said = message(
+            [&] { measured_scene(folder, scene(R"("array": ")" + std::string(array) + '"')); });
+        CHECK(contains(said, "/objective/0/channels/0/array"));
+        CHECK(contains(said, "<framepos name=\"tip\" objtype=\"site\" objname=\"tip\"/>"));
+        CHECK(contains(said, R"("array": "sensordata", "index": "tip:0")"));
+    }
+    // The remedy is one.
+    const auto simulation =
+        measured_scene(folder, scene(R"("array": "sensordata", "index": "tip:2")"));
+    simulation->run();
+    const auto r = simulation->model().array("m.residual").to_doubles();
+    REQUIRE(r.size() == 3);
+    for (std::size_t k = 0; k < 3; ++k)
+        CHECK(r[k] == doctest::Approx(0.5 + 0.01 * static_cast<double>(k)).epsilon(1e-12));
+}
+
 TEST_CASE("measured: the loss is half the sum of rho") {
     // Velocities at steps 0, 1, 2: 2, 1, 0; residuals 2, -1, 0.5.
     const std::string file = "time,z\n0,0\n0.1,2\n0.2,-0.5\n";

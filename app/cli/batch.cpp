@@ -24,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string table_name = "batch.csv";
+
 struct Options {
     SceneOptions scene;
     std::vector<std::string> vary;
@@ -59,6 +61,7 @@ public:
             say(options_.quiet, "              {}\n", other->options().device->describe());
         say(options_.quiet, "{}", order_line(*simulation.options().device, 12));
         std::fflush(stdout);
+        ResultsFolder::require_free(path_, {table_name});
         const auto start = std::chrono::steady_clock::now();
         {
             Progress progress("variant", static_cast<std::int64_t>(sweep_.size()),
@@ -73,6 +76,7 @@ public:
         save();
         print();
         if (done_ < sweep_.size()) return interrupted_status();
+        if (not_finite_ == done_) throw no_finite_loss();
         if (bad_gradients_ > 0) throw bad_gradient();
         return 0;
     }
@@ -93,8 +97,8 @@ private:
     // Made with the first results: a mistake leaves no folder behind.
     TableWriter& table() {
         if (!table_) {
-            folder_ = std::make_unique<ResultsFolder>(path_);
-            table_.emplace(folder_->file("batch.csv"));
+            folder_ = std::make_unique<ResultsFolder>(path_, std::vector{table_name});
+            table_.emplace(folder_->file(table_name));
             table_->add(columns());
         }
         return *table_;
@@ -148,24 +152,37 @@ private:
                            [](double value) { return std::isfinite(value); });
     }
 
-    // The first variant whose loss is finite and whose gradient is not, run once more to find out
-    // where that arises.
-    Error bad_gradient() {
+    // The variant, run once more; "a.stiffness = 3.0, b.mass = 1.0".
+    std::string run_again(std::size_t point, bool keep) {
         Simulation& simulation = sweep_.simulation();
-        simulation.parameters().set_values(sweep_.parameters(bad_point_));
-        simulation.run(true);
-        const std::vector<double> gradient = simulation.gradient();
+        simulation.parameters().set_values(sweep_.parameters(point));
+        simulation.run(keep);
         std::string at;
-        const std::vector<double> values = sweep_.coordinates(bad_point_);
+        const std::vector<double> values = sweep_.coordinates(point);
         for (std::size_t a = 0; a < values.size(); ++a)
             at += (a > 0 ? ", " : "") + sweep_.axes()[a].path + " = " + number_text(values[a]);
+        return at;
+    }
+
+    Error no_finite_loss() {
+        const std::string at = run_again(0, false);
+        return Error(fmt::format("none of the {} losses is finite; at {}: {}", done_, at,
+                                 explain_loss(sweep_.simulation())))
+            .remedy("vary other values, or make the steps shorter");
+    }
+
+    // The first variant whose loss is finite and whose gradient is not, to find out where that arises.
+    Error bad_gradient() {
+        const std::string at = run_again(bad_point_, true);
+        const std::vector<double> gradient = sweep_.simulation().gradient();
         return Error(fmt::format("{} of {} gradients are not finite; at {}: {}", bad_gradients_,
-                                 done_, at, explain_gradient(simulation, gradient)))
-            .remedy("the other rows of " + (path_ / "batch.csv").string() + " hold");
+                                 done_, at, explain_gradient(sweep_.simulation(), gradient)))
+            .remedy("the other rows of " + (path_ / table_name).string() + " hold");
     }
 
     void save() {
         document::Node summary = summary_of("batch", sweep_.simulation());
+        summary.set("finished", done_ == sweep_.size() && not_finite_ < done_);
         document::Node list = document::Node::array();
         for (const SweepAxis& axis : sweep_.axes()) {
             document::Node values = document::Node::array();
@@ -218,7 +235,7 @@ private:
         fmt::print("  time        {}, {} for a variant, {}\n", duration_text(seconds_),
                    duration_text(done_ > 0 ? seconds_ / static_cast<double>(done_) : 0),
                    ensemble_.report());
-        fmt::print("  results     {}\n", (path_ / "batch.csv").string());
+        fmt::print("  results     {}\n", (path_ / table_name).string());
     }
 
     const Options& options_;

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/sim/identification/findings.hpp"
+#include "engine/sim/identification/identification_files.hpp"
 #include "engine/sim/identification/identification_run.hpp"
 #include "engine/sim/results/results.hpp"
 
@@ -79,8 +81,9 @@ void print_fit(const IdentificationOutcome& outcome) {
     for (std::size_t k = 0; k < std::min(count, most_shown); ++k)
         fmt::print("  {:<{}}  {:>14.9g}  {:>14.9g}  {:>14}\n", outcome.names[k], width,
                    outcome.written[k], r.values[k],
-                   r.at_bound[k] != 0
-                       ? fmt::format("{} bound", outcome.bound(k))
+                   r.at_bound[k] != 0 ? fmt::format("{} bound", outcome.bound(k))
+                   : std::isinf(outcome.statistics.standard_errors[k])
+                       ? "infinite"
                        : fmt::format("{:.3g}", outcome.statistics.standard_errors[k]));
     print_rest(count, "parameters.csv");
     fmt::print("  residuals     scatter by {:.4g} sigmas\n", outcome.statistics.scale);
@@ -106,7 +109,8 @@ public:
         check_unused(simulation_);
         starts_ = run_.identification().starts(options.starts, options.scene.seed);
         for (const std::string& text : options.validate) run_.validate_with(text);
-        folder_ = std::make_unique<ResultsFolder>(options.results.folder(scene_));
+        folder_ = std::make_unique<ResultsFolder>(options.results.folder(scene_),
+                                                  identification_files(simulation_));
     }
 
     int run() {

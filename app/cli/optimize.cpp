@@ -109,7 +109,7 @@ public:
         if (options_.starts > 1)
             starts_ = MultiStart::starts(simulation_, options_.starts, options_.scene.seed);
         if (resume) load_resume(options_.resume, simulation_, optimization_);
-        folder_ = std::make_unique<ResultsFolder>(path_);
+        folder_ = std::make_unique<ResultsFolder>(path_, optimization_files(simulation_));
         prepare_results(*folder_, options_.resume);
         outputs.require_space(path_, simulation_);
         history_ =

@@ -77,7 +77,11 @@ int run(const Options& options) {
     refuse_whole_program(*simulation_options.device, fmt::format("in 'hindcast run' {}", watched));
     Simulation simulation(scene, registry(), simulation_options);
     check_unused(simulation);
-    const ResultsFolder folder(options.results.folder(scene));
+    std::vector<std::string> written{"states/*.npy"};
+    if (!formats.empty())
+        for (std::string& name : exporting::exported_files(scene))
+            written.push_back(std::move(name));
+    const ResultsFolder folder(options.results.folder(scene), written);
     StateRecorder recorder(folder, simulation);
     std::optional<exporting::Exporter> exporter;
     if (!formats.empty())

@@ -20,6 +20,10 @@ constexpr std::string_view names[] = {"vtu", "ply", "obj", "usd"};
 
 const char* name_of(Format format) { return names[static_cast<int>(format)].data(); }
 
+std::string stem_of(const Scene& scene) {
+    return scene.file().empty() ? "scene" : scene.file().stem().string();
+}
+
 // NAME_0012.vtu and its like, NAME.pvd and NAME.usda.
 bool is_export(const std::string& file, const std::string& name) {
     if (file == name + ".pvd" || file == name + ".usda") return true;
@@ -50,14 +54,20 @@ std::vector<Format> formats_of(const std::string& list) {
     return formats;
 }
 
+std::vector<std::string> exported_files(const Scene& scene) {
+    std::vector<std::string> files;
+    for (const char* ending : {"_*.vtu", "_*.ply", "_*.obj", ".pvd", ".usda"})
+        files.push_back("export/" + stem_of(scene) + ending);
+    return files;
+}
+
 Exporter::Exporter(const fs::path& folder, Place place, Simulation& simulation,
                    std::vector<Format> formats, std::int64_t every)
     : place_(std::move(place)),
       simulation_(simulation),
       formats_(std::move(formats)),
       every_(every > 0 ? every : OutputPlan::read(simulation).every),
-      name_(simulation.scene().file().stem().string()) {
-    if (name_.empty()) name_ = "scene";
+      name_(stem_of(simulation.scene())) {
     if (formats_ != std::vector{Format::usd}) {
         geometry_.emplace(simulation.model());
         if (geometry_->cell_count() == 0)
@@ -69,7 +79,8 @@ Exporter::Exporter(const fs::path& folder, Place place, Simulation& simulation,
     digits_ = std::max(4, static_cast<int>(std::to_string(frames).size()));
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
-        if (is_export(entry.path().filename().string(), name_)) fs::remove(entry.path(), ignored);
+        if (const std::string file = entry.path().filename().string(); is_export(file, name_))
+            fs::remove(place_(file), ignored);
     if (writes(Format::usd))
         usd_.emplace(folder, simulation, simulation.scene().step() * static_cast<double>(every_));
 }

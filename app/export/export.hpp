@@ -33,6 +33,9 @@ enum class Format { vtu, ply, obj, usd };
 // "vtu,obj". Throws Error for any other name, with "did you mean".
 std::vector<Format> formats_of(const std::string& list);
 
+// The files that may be made in a folder of results, for ResultsFolder.
+std::vector<std::string> exported_files(const Scene& scene);
+
 // A file's content. `time` in seconds. `shown`: what there is besides the geometry's attributes.
 std::string to_vtu(const Geometry& geometry, double time, const std::vector<Attribute>& shown = {});
 std::string to_ply(const Geometry& geometry);
@@ -44,7 +47,7 @@ public:
     using Place = std::function<std::filesystem::path(const std::string&)>;
 
     // `every`: whole steps between two frames, at least 1; 0: as the scene's outputs. Files of an
-    // earlier export in the folder are removed. The simulation must outlive this. Throws Error.
+    // earlier export in the folder are removed, if `place` takes their names. The simulation must outlive this. Throws Error.
     Exporter(const std::filesystem::path& folder, Place place, Simulation& simulation,
              std::vector<Format> formats, std::int64_t every);
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/base/hash.hpp"
+#include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/model/model.hpp"
 #include "engine/model/step_faults.hpp"
@@ -268,10 +269,9 @@ document::Document Simulation::scene_with_parameters(const std::filesystem::path
     document::Document document = scene_.document();
     parameters_->fetch_values();
     const auto set = [&](const std::string& pointer, const std::vector<double>& values,
-                         int components, bool shared, std::string name) {
-        std::replace(name.begin(), name.end(), '.', '_');
-        name += ".npy";
-        result_place(folder, name);  // nothing is written through a link
+                         int components, bool shared, const std::string& path) {
+        const std::string name = array_file(path);
+        if (values.size() > most_in_document) result_place(folder, name);
         document.set(pointer, document::saved_form(values, components, shared, folder, name));
     };
     for (const Parameter& p : parameters_->list()) {

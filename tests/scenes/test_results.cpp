@@ -261,9 +261,14 @@ TEST_CASE(
     CHECK(run.out.find("best loss     1.0 in iteration 0") != std::string::npos);
     CHECK(run.out.find("last loss     81.0 in iteration 2") != std::string::npos);
     CHECK(folder.json("o/optimized_scene.json").at("/bodies/0/velocity/0").real() == 4);
-    // Another optimisation in the folder leaves none of it behind.
+    // Another optimisation in the folder leaves none of it behind, that is of what the summary lists.
     fs::create_directory(folder / "o/gradient");
     std::ofstream(folder / "o/gradient/old_0.npy") << "x";
+    CHECK(folder.run({"optimize", "scene.json", "--output", "o"}).status == 1);
+    CHECK(fs::exists(folder / "o/gradient/old_0.npy"));
+    document::Document listing = folder.json("o/summary.json");
+    listing.insert("/files/0", document::Node("gradient/old_0.npy"));
+    listing.save(folder / "o/summary.json");
     REQUIRE(folder.run({"optimize", "scene.json", "--output", "o"}).status == 0);
     CHECK(!fs::exists(folder / "o/gradient/old_0.npy"));
 }

@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <thread>
 
 #include "engine/base/files.hpp"
@@ -38,9 +40,25 @@ std::string flight(std::int64_t steps, const std::string& positions = "[[0, 0, 0
         "optimizer": {"type": "gradient_descent", "rate": 0.01, "iterations": 6}})";
 }
 
+// A throw with x = 2 t, for `identify`.
+const char* const measured_flight = R"({"format": 1, "time": {"step": 0.5, "steps": 2},
+    "gravity": [0, 0, 0], "bodies": [{"type": "particles", "name": "stone", "positions": [[0, 0, 0]]}],
+    "objective": [{"type": "measured", "name": "camera", "of": "stone", "file": "data.csv",
+                   "channels": [{"column": "x", "array": "position"}]}],
+    "parameters": [{"path": "stone.velocity", "components": ["x"]}]})";
+
 constexpr std::int64_t endless = 100'000'000;
 
 void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
+
+// Every file below the folder, by its name there.
+std::map<std::string, std::string> contents(const fs::path& folder) {
+    std::map<std::string, std::string> all;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+        if (entry.is_regular_file())
+            all[entry.path().lexically_relative(folder).generic_string()] = read_file(entry.path());
+    return all;
+}
 
 Finished run_in(const TemporaryFolder& folder, std::vector<std::string> words) {
     words.insert(words.begin() + 2, {"--device", test_device()});
@@ -104,6 +122,145 @@ TEST_CASE("results folder: killed in a second run, no summary of the first one i
         child.wait();
     }
     CHECK(!fs::exists(folder / "o/summary.json"));
+}
+
+TEST_CASE("results folder: files of others are neither overwritten nor removed") {
+    HINDCAST_NEEDS_PROGRAM();
+    struct Case {
+        std::vector<std::string> words;
+        std::string file;
+    };
+    const std::vector<std::string> run = {"run", "s.json"}, optimize = {"optimize", "s.json"},
+                                   batch = {"batch", "s.json", "--vary", "ball.velocity.x=1,2"},
+                                   identify = {"identify", "m.json"};
+    std::vector<std::string> with_export = run, several = optimize;
+    with_export.insert(with_export.end(), {"--export", "obj,usd"});
+    several.insert(several.end(), {"--starts", "2"});
+    std::string bounded = flight(4);
+    const std::string path = R"({"path": "ball.velocity")";
+    bounded.replace(bounded.find(path), path.size(), path + R"(, "bounds": [-1, 1])");
+    for (const Case& c : {Case{run, "summary.json"},
+                          Case{run, "states/mine.npy"},
+                          Case{with_export, "export/s_0001.obj"},
+                          Case{with_export, "export/s.usda"},
+                          Case{optimize, "summary.json"},
+                          Case{optimize, "states/position.npy"},
+                          Case{optimize, "history.csv"},
+                          Case{optimize, "resume.json"},
+                          Case{optimize, "optimized_scene.json"},
+                          Case{optimize, "gradient.csv"},
+                          Case{optimize, "gradient/mine.npy"},
+                          Case{optimize, "files/data/x.csv"},
+                          Case{several, "starts.csv"},
+                          Case{batch, "batch.csv"},
+                          Case{batch, "summary.json"},
+                          Case{identify, "summary.json"},
+                          Case{identify, "parameters.csv"},
+                          Case{identify, "validation_2.csv"},
+                          Case{identify, "report.html"},
+                          Case{identify, "files/data.csv"}}) {
+        CAPTURE(c.words[0]);
+        CAPTURE(c.file);
+        const TemporaryFolder folder;
+        write(folder / "s.json", bounded);
+        write(folder / "m.json", measured_flight);
+        write(folder / "data.csv", "time,x\n0,0\n0.5,1\n1,2\n");
+        // A folder of someone else's; and one in which there are earlier results as well.
+        for (const bool earlier : {false, true}) {
+            CAPTURE(earlier);
+            std::vector<std::string> words = c.words;
+            const std::string name = earlier ? "earlier" : "mine";
+            words.insert(words.end(), {"--output", name});
+            const fs::path file = folder / name / c.file;
+            if (earlier) {
+                REQUIRE(run_in(folder, {"run", "s.json", "--output", name}).status == 0);
+                if (fs::exists(file)) continue;  // it is Hindcast's own
+            }
+            fs::create_directories(file.parent_path());
+            write(file, R"({"name": "mine"})");
+            const auto before = contents(folder / name);
+            const Finished refused = run_in(folder, words);
+            CAPTURE(refused.err);
+            CHECK(refused.status == 1);
+            CHECK(refused.err.find("the file " + name + "/" + c.file +
+                                   " would be overwritten or removed, and no earlier results list "
+                                   "it; choose another folder with --output") != std::string::npos);
+            const bool same = contents(folder / name) == before;
+            CHECK(same);
+            // The remedy, and a file that is in nobody's way.
+            fs::rename(file, folder / name / "notes.json");
+            const Finished moved = run_in(folder, words);
+            CAPTURE(moved.err);
+            CHECK(moved.status == 0);
+            CHECK(read_file(folder / name / "notes.json") == R"({"name": "mine"})");
+        }
+    }
+}
+
+TEST_CASE("results folder: the summary lists all files, those of earlier commands as well") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write(folder / "s.json", flight(4));
+    write(folder / "m.json", measured_flight);
+    write(folder / "data.csv", "time,x\n0,0\n0.5,1\n1,2\n");
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"run", "s.json", "--export", "ply,vtu", "--output", "o"},
+          {"run", "s.json", "--export", "usd", "--output", "o"},
+          {"batch", "s.json", "--vary", "ball.velocity.x=1,2", "--output", "o"},
+          {"optimize", "s.json", "--output", "o"},
+          {"optimize", "s.json", "--resume", "o", "--iterations", "8"},
+          {"identify", "m.json", "--output", "o"}}) {
+        CAPTURE(words[0]);
+        const Finished run = run_in(folder, words);
+        CAPTURE(run.err);
+        REQUIRE(run.status == 0);
+        std::vector<std::string> listed{"summary.json"}, there;
+        const auto summary = document::Document::load(folder / "o/summary.json");
+        const document::Node& files = summary.at("/files");
+        for (std::size_t k = 0; k < files.size(); ++k) listed.push_back(files.item(k).string());
+        for (const auto& [name, content] : contents(folder / "o")) there.push_back(name);
+        std::ranges::sort(listed);
+        CHECK(listed == there);  // and no list besides
+    }
+    // Another scene's export goes, since it is listed; the folder may be copied.
+    CHECK(fs::exists(folder / "o/export/s.usda"));
+    CHECK(!fs::exists(folder / "o/export/s_0000.ply"));
+    fs::copy(folder / "o", folder / "copy", fs::copy_options::recursive);
+    CHECK(run_in(folder, {"optimize", "s.json", "--output", "copy"}).status == 0);
+}
+
+TEST_CASE("results folder: what killed runs left is theirs, and goes") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write(folder / "s.json", flight(endless));
+    {
+        Child child({"run", "s.json", "--device", test_device(), "--export", "obj",
+                     "--export-every", "1000", "--output", "r"},
+                    folder.path());
+        REQUIRE(grows_beyond(folder / "r/states/position.npy", 400));
+        child.signal(SIGKILL);
+        child.wait();
+    }
+    CHECK(fs::exists(folder / "r/export/s_000000.obj"));
+    // As if it had been killed while it wrote: a file that a process which is no more had begun.
+    for (const char* place : {"r", "r/export", "r/states", "r/files/data"}) {
+        fs::create_directories(folder / place);
+        write(folder / place / ".hindcast-2147483647-0.tmp", "of a process that is no more");
+    }
+    const std::string alive = ".hindcast-" + std::to_string(getpid()) + "-0.tmp";
+    write(folder / "r/export" / alive, "of one that lives");
+    write(folder / "s.json", flight(4));
+    const Finished run = run_in(folder, {"run", "s.json", "--output", "r"});
+    CAPTURE(run.err);
+    CHECK(run.status == 0);
+    for (const char* place : {"r", "r/export", "r/states", "r/files/data"})
+        CHECK(!fs::exists(folder / place / ".hindcast-2147483647-0.tmp"));
+    CHECK(fs::exists(folder / "r/export" / alive));
+    const Finished exported = run_in(folder, {"run", "s.json", "--export", "obj", "--output", "r"});
+    CAPTURE(exported.err);
+    CHECK(exported.status == 0);
+    CHECK(!fs::exists(folder / "r/export/s_000000.obj"));
+    CHECK(fs::exists(folder / "r/export/s_0000.obj"));
 }
 
 TEST_CASE("results folder: one writer at a time") {

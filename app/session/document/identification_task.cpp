@@ -5,6 +5,7 @@
 
 #include "engine/document/text.hpp"
 #include "engine/document/values.hpp"
+#include "engine/sim/identification/identification_files.hpp"
 
 namespace hindcast::session {
 
@@ -111,7 +112,7 @@ document::Document IdentificationTask::identified() const {
 
 void IdentificationTask::save(const std::filesystem::path& folder) {
     if (!ready_ || !run_) throw Error("internal: there is nothing to be saved");
-    run_->save(ResultsFolder(folder), progress().seconds);
+    run_->save(ResultsFolder(folder, identification_files(*simulation_)), progress().seconds);
 }
 
 std::vector<MeasuredFile> measured_files(const document::Document& document) {

@@ -97,6 +97,14 @@ Node numbers_node(const std::vector<double>& values) {
 
 }  // namespace
 
+std::vector<std::string> identification_files(const Simulation& simulation) {
+    std::vector<std::string> names = saved_scene_files(simulation, "identified_scene.json");
+    for (const char* name : {"parameters.csv", "starts.csv", "jacobian.csv", "covariance.csv",
+                             "residuals.csv", "validation_*.csv", "report.html"})
+        names.emplace_back(name);
+    return names;
+}
+
 void write_identification(const ResultsFolder& folder, const IdentificationOutcome& outcome) {
     const auto write = [&](const std::string& name, const std::string& text) {
         write_file_atomically(folder.file(name), text);

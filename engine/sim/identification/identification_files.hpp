@@ -16,6 +16,8 @@
 
 namespace hindcast {
 
+// The names of all of them, for ResultsFolder.
+std::vector<std::string> identification_files(const Simulation& simulation);
 // All but summary.json. Files of an earlier identification that this one does not have are removed.
 void write_identification(const ResultsFolder& folder, const IdentificationOutcome& outcome);
 // Adds to a summary.

@@ -90,6 +90,15 @@ std::string number_text(double value) {
     return value > 0 ? "inf" : "-inf";
 }
 
+std::vector<std::string> optimization_files(const Simulation& simulation) {
+    std::vector<std::string> names = saved_scene_files(simulation, "optimized_scene.json");
+    for (const char* name :
+         {"states/*.npy", "history.csv", "resume.json", "starts.csv", "starts_history.csv",
+          "starts_found.csv", "gradient.csv", "gradient/*.npy", "adjoint_norms.csv"})
+        names.emplace_back(name);
+    return names;
+}
+
 void prepare_results(const ResultsFolder& folder, const fs::path& resume) {
     remove_states(folder);
     // What is written at the end must not fail for that then.
@@ -164,14 +173,13 @@ void OutputPlan::require_space(const fs::path& folder, Simulation& simulation) c
 
 StateRecorder::StateRecorder(const ResultsFolder& folder, Simulation& simulation)
     : folder_(folder), simulation_(simulation), plan_(OutputPlan::read(simulation)) {
-    const fs::path states = folder.subfolder("states");
     remove_states(folder);
     plan_.require_space(folder.path(), simulation);
     for (const std::string& name : plan_.arrays) {
         const Array array = simulation.model().array(name);
         std::vector<std::int64_t> frame = {array.elements()};
         if (array.components() > 1) frame.push_back(array.components());
-        writers_.push_back(document::NpyWriter::create(states / (name + ".npy"),
+        writers_.push_back(document::NpyWriter::create(folder.file("states/" + name + ".npy"),
                                                        npy_type_of(array.type()), frame));
         arrays_.push_back(array);
     }
@@ -285,6 +293,14 @@ void save_document(document::Document document, std::set<std::string> saved,
 
 }  // namespace
 
+std::vector<std::string> saved_scene_files(const Simulation& simulation, const std::string& name) {
+    std::vector<std::string> names{name, "files/*"};
+    for (const Parameter& p : simulation.parameters().list())
+        if (p.quantity->values.size() > most_in_document)
+            names.push_back(array_file(p.quantity->path));
+    return names;
+}
+
 void save_scene(const Simulation& simulation, const fs::path& folder, const std::string& name) {
     save_document(simulation.scene_with_parameters(folder), {}, simulation, folder, name);
 }
@@ -295,9 +311,8 @@ void save_scene(Simulation& simulation, const std::vector<std::string>& quantiti
     std::set<std::string> saved;
     for (const std::string& path : quantities) {
         const model::Quantity& q = *simulation.model().find_quantity(path);
-        std::string file = path + ".npy";
-        std::replace(file.begin(), file.end() - 4, '.', '_');
-        result_place(folder, file);
+        const std::string file = array_file(path);
+        if (q.values.size() > most_in_document) result_place(folder, file);
         document.set(q.scene_pointer,
                      document::saved_form(q.values, q.components, q.shared, folder, file));
         saved.insert(q.scene_pointer);
@@ -405,7 +420,7 @@ Node summary_of(const std::string& command, Simulation& simulation) {
 }
 
 void add_outcome(Node& summary, const Simulation& simulation, bool finished) {
-    summary.set("finished", finished);
+    summary.set("finished", finished && std::isfinite(simulation.loss()));
     if (const auto& minimization = simulation.model().minimization()) {
         const MinimizationTotals& t = minimization->totals();
         summary.set("minimization",
@@ -444,8 +459,12 @@ void add_row(Node& summary, const std::string& key, const Optimization::Row& row
     summary.set(key, std::move(node));
 }
 
-void save_summary(const ResultsFolder& folder, const Node& summary) {
-    document::Document(summary).save(folder.file("summary.json"));
+void save_summary(const ResultsFolder& folder, Node summary) {
+    Node files = Node::array();
+    for (std::string& name : folder.files()) files.push_back(std::move(name));
+    summary.set("files", std::move(files));
+    document::Document(std::move(summary)).save(folder.file("summary.json"));
+    folder.end_list();
 }
 
 }  // namespace hindcast

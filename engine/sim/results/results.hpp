@@ -40,6 +40,10 @@ std::string number_text(double value);
 // A text as a field of a table in CSV (RFC 4180).
 std::string csv_field(const std::string& text);
 
+// The files that an optimization and a saved scene consist of, for ResultsFolder.
+std::vector<std::string> optimization_files(const Simulation& simulation);
+std::vector<std::string> saved_scene_files(const Simulation& simulation, const std::string& name);
+
 // Makes the folder ready for an optimisation: takes away what an earlier one left there. With
 // `resume` only the states go, and the history is fetched from that folder.
 void prepare_results(const ResultsFolder& folder, const std::filesystem::path& resume = {});
@@ -146,10 +150,12 @@ void load_resume(const std::filesystem::path& folder, const Simulation& simulati
 // The part of summary.json that every command has: program, command, scene, device, precision, ...,
 // the warnings up to now and the pairs that can touch.
 document::Node summary_of(const std::string& command, Simulation& simulation);
-// Loss, terms and state hash as they stand. An unfinished run has no loss.
+// Loss, terms and state hash as they stand. `finished`: all steps were made; a run that did not has no
+// loss, and one whose loss is not finite counts as unfinished, too.
 void add_outcome(document::Node& summary, const Simulation& simulation, bool finished);
 void add_row(document::Node& summary, const std::string& key, const Optimization::Row& row,
              Simulation& simulation);
-void save_summary(const ResultsFolder& folder, const document::Node& summary);
+// Adds the list of files, and ends the folder's own list.
+void save_summary(const ResultsFolder& folder, document::Node summary);
 
 }  // namespace hindcast

@@ -1,5 +1,8 @@
 #include "app/cli/table_writer.hpp"
 
+#include <cerrno>
+#include <system_error>
+
 #include "engine/base/error.hpp"
 
 namespace hindcast::cli {
@@ -7,8 +10,11 @@ namespace hindcast::cli {
 namespace {
 
 Error not_written(const std::filesystem::path& path) {
-    return Error(path.string() + " cannot be written")
-        .remedy("choose another folder with --output");
+    const int why = errno;
+    const char* const elsewhere = "choose another folder with --output";
+    return Error(path.string() + " cannot be written: " + std::generic_category().message(why))
+        .remedy((why == ENOSPC || why == EDQUOT ? "free some space, or " : "") +
+                std::string(elsewhere));
 }
 
 }  // namespace

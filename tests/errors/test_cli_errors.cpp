@@ -126,6 +126,12 @@ TEST_CASE("cli errors: --set") {
     check({"", {"--set", "gravity=[0, 1]"}, "3 numbers"});
     check({"", {"--set", "cage.stiffness=[1,"}, "cage.stiffness"});
     check({"", {"--set", "cage..stiffness=1"}, "is not a path"});
+    check(
+        {"",
+         {"--set", "cage.stiffness=99,5"},
+         "'cage.stiffness=99,5' has a decimal comma; write a decimal point: cage.stiffness=99.5; a "
+         "list stands in brackets: cage.stiffness=[99,5]"});
+    check({"", {"--set", "cage.stiffness=-1,5e2"}, "cage.stiffness=-1.5e2"});
     check({"", {"--set", "cage.stiffness"}, "path=value", 2});
 }
 

@@ -12,6 +12,7 @@
 #include "engine/sim/results/results.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
+#include "tests/support/small_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -163,6 +164,57 @@ TEST_CASE("batch: mistakes leave nothing behind") {
     if (test_device() == "cpu")
         fails({"--vary", "cage.stiffness=3", "--ensemble", "threads", "--threads", "1"},
               "there is one thread", 1);
+}
+
+TEST_CASE("batch: a disk that is full is said to be, by its reason") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    const SmallDisk disk(32);
+    if (!disk.is_there()) HINDCAST_SKIP("only root can mount a small disk");
+    // Some 20 bytes a row.
+    const Finished run =
+        batch(folder, {"--vary", "cage.stiffness=50:200:4000", "--output", disk.path() + "/o"});
+    CAPTURE(run.err);
+    CHECK(run.status == 1);
+    CHECK(
+        run.err.find("/o/batch.csv cannot be written: No space left on device; free some space, or "
+                     "choose another folder with --output") != std::string::npos);
+    CHECK(!std::filesystem::exists(disk.path() + "/o/summary.json"));
+    // The first file does not fit either.
+    const Finished again =
+        batch(folder, {"--vary", "cage.stiffness=50,60", "--output", disk.path() + "/p"});
+    CAPTURE(again.err);
+    CHECK(again.status == 1);
+    CHECK(again.err.find("No space left on device; free some space") != std::string::npos);
+}
+
+TEST_CASE("summaries: a loss that is not finite is no end") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    // All states stay finite; the square of the distance does not.
+    write_file_atomically(folder / "far.json", R"({"format": 1, "dimension": 2, "gravity": [0, 0],
+        "time": {"step": 0.1, "steps": 2},
+        "bodies": [{"type": "particles", "name": "a", "positions": [[1e30, 0]]}],
+        "objective": [{"type": "point_target", "of": "a", "target": [1, 0], "weight": 1e250}],
+        "parameters": [{"path": "a.velocity"}]})");
+    for (const std::string command : {"run", "optimize", "batch"}) {
+        std::vector<std::string> words{command,       "far.json", "--device",
+                                       test_device(), "--output", command};
+        if (command == "batch") words.insert(words.end(), {"--vary", "a.velocity.x=1,2"});
+        const Finished run = run_program(words, folder.path());
+        CAPTURE(command);
+        CAPTURE(run.err);
+        CHECK(run.status == 1);
+        CHECK(run.err.find("the loss is inf") != std::string::npos);
+        const auto summary = document::Document::load(folder / command / "summary.json");
+        const document::Node* const finished = summary.find("/finished");
+        const bool is_end = finished != nullptr && finished->boolean();
+        CHECK_FALSE(is_end);
+        if (command == "optimize") continue;
+        CHECK(finished != nullptr);
+        CHECK(summary.find("/best/loss") == nullptr);  // no variant is the best one
+    }
+    CHECK(document::Document::load(folder / "run/summary.json").at("/loss").string() == "inf");
 }
 
 TEST_CASE("batch --gradient: gradients that are not finite are named like those of optimize") {

@@ -40,6 +40,19 @@ std::optional<Node> by_name(const Scene& scene, model::Model& model, const model
     return value;
 }
 
+// "99,5" as "99.5"; "" for a text that is not such a number.
+std::string with_decimal_point(std::string text) {
+    const std::size_t comma = text.find(',');
+    if (comma == std::string::npos) return "";
+    text[comma] = '.';
+    try {
+        const document::Node number = document::Document::parse(text).root();
+        return number.is_integer() || number.is_real() ? text : "";
+    } catch (const Error&) {
+        return "";
+    }
+}
+
 }  // namespace
 
 SimulationOptions evaluating(const SimulationOptions& options) {
@@ -96,6 +109,10 @@ std::pair<std::string, std::string> split_assignment(const std::string& text) {
 void set_assignment(Scene& scene, const Registry& registry, const SimulationOptions& options,
                     const std::string& assignment) {
     auto [path, value] = split_assignment(assignment);
+    if (const std::string point = with_decimal_point(value); !point.empty())
+        throw Error(document::shown(assignment) + " has a decimal comma")
+            .remedy("write a decimal point: " + path + "=" + point +
+                    "; a list stands in brackets: " + path + "=[" + value + "]");
     const bool word = !value.empty() && std::ranges::all_of(value, [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '.' || c == '-';
     });

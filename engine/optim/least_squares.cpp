@@ -67,10 +67,11 @@ private:
             result_.values[k] = std::clamp(result_.values[k], v.low[k], v.high[k]);
         result_.residuals = problem_.residuals(result_.values);
         ++result_.evaluations;
-        if (result_.residuals.empty() || !all_finite(result_.residuals))
+        result_.cost = result_.residuals.empty() ? unlimited : problem_.cost(result_.residuals);
+        result_.initial_cost = result_.cost;
+        if (!std::isfinite(result_.cost))
             throw Error("the residuals are not finite at the start")
                 .remedy("start from other values, or make the steps shorter");
-        result_.cost = result_.initial_cost = problem_.cost(result_.residuals);
         largest_ = Vector::Zero(static_cast<Eigen::Index>(n_));
     }
 

@@ -102,3 +102,70 @@ TEST_CASE("identify: a check alone") {
     CHECK(missing.status == 1);
     CHECK(missing.err.find("third.csv") != std::string::npos);
 }
+
+TEST_CASE("identify: numbers that are too large are an error, and nothing is written") {
+    HINDCAST_NEEDS_PROGRAM();
+    struct Case {
+        const char *cell, *sigma, *said;
+    };
+    for (const Case& c :
+         {Case{"1e200", "0.02", "the residual of 'camera: x' at 0.3 s is -5e+201 sigmas"},
+          // Its square is finite, but not that of the residual; then the residual itself.
+          Case{"1e150", "0.02", "has 1e+150 there, and sigma is 0.02"},
+          Case{"1e308", "0.02", "is -inf sigmas"},
+          // All residuals and the cost are finite; the variance is about 1e159^2.
+          Case{"1e159", "1e10", "the variance of camera.offset is inf"}}) {
+        for (const bool check_only : {false, true}) {
+            CAPTURE(c.cell);
+            CAPTURE(check_only);
+            const TemporaryFolder folder;
+            write_scene(folder);
+            std::string text = "time,x\n";
+            for (int k = 0; k <= 10; ++k)
+                text += std::to_string(0.1 * k) + "," + (k == 3 ? c.cell : "0.1") + "\n";
+            put_file(folder, "data/first.csv", text);
+            std::string scene = read_file(folder / "flight.json");
+            scene.replace(scene.find("0.02"), 4, c.sigma);
+            const std::string parameters = "\"parameters\": [";
+            scene.insert(scene.find(parameters) + parameters.size(),
+                         R"({"path": "camera.offset"}, )");
+            put_file(folder, "flight.json", scene);
+            std::vector<std::string> words;
+            if (check_only) words.emplace_back("--check-only");
+            const Finished run = identify(folder, words);
+            CAPTURE(run.out);
+            CAPTURE(run.err);
+            CHECK(run.out.find("nan") == std::string::npos);
+            CHECK(run.out.find("inf") == std::string::npos);
+            if (check_only && std::string(c.cell) == "1e159") {  // there is no variance yet
+                CHECK(run.status == 0);
+                continue;
+            }
+            CHECK(run.status == 1);
+            CHECK(run.err.find(c.said) != std::string::npos);
+            CHECK(run.err.find("correct the recording") != std::string::npos);
+            CHECK(!std::filesystem::exists(folder / "out/flight/summary.json"));
+            CHECK(!std::filesystem::exists(folder / "out/flight/parameters.csv"));
+        }
+    }
+}
+
+TEST_CASE("identify: what cannot be told apart is written in words") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write_scene(folder);
+    std::string scene = read_file(folder / "flight.json");
+    // x = positions + velocity t + ... - offset: the first and the last have the same effect.
+    const std::string parameters = "\"parameters\": [";
+    scene.insert(
+        scene.find(parameters) + parameters.size(),
+        R"({"path": "camera.offset"}, {"path": "stone.positions", "components": ["x"]}, )");
+    put_file(folder, "flight.json", scene);
+    const Finished run = identify(folder, {});
+    CAPTURE(run.out);
+    CAPTURE(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(run.out.find("their errors are infinite") != std::string::npos);
+    CHECK(run.out.find("nan") == std::string::npos);
+    CHECK(run.out.find(" inf\n") == std::string::npos);
+}

@@ -93,6 +93,7 @@ std::vector<std::string> findings(const optim::Identifiability& found,
         if (auxiliary[pair.first] || auxiliary[pair.second]) continue;
         const double a = found.own_part[pair.first] * found.lengths[pair.first],
                      b = found.own_part[pair.second] * found.lengths[pair.second];
+        if (a == 0 || b == 0) continue;  // they are not told apart at all, which is said above
         all.push_back(fmt::format(
             "{} and {} would be estimated with a correlation of {:.3f}: the data tell mainly {} {} "
             "{:.3g} {}",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "engine/sim/identification/identification_files.hpp"
 #include "engine/sim/results/results.hpp"
 
@@ -19,8 +21,23 @@ void look(std::vector<ChannelAgreement>& agreement, std::vector<Comparison>& com
     if (residuals.empty())
         throw Error("the run diverges before there is anything to compare")
             .remedy("make the steps shorter, or start from other values");
+    identification.function().require_finite(residuals);
     agreement = identification.agreement(residuals);
     comparison = identification.comparison(residuals);
+}
+
+// Parameters that the data cannot tell apart have infinite errors; all other numbers are finite.
+void require_finite(const IdentificationOutcome& outcome) {
+    const optim::FitStatistics& found = outcome.statistics;
+    for (std::size_t k = 0; k < outcome.names.size(); ++k) {
+        const double variance = found.covariance(k, k);
+        if (std::isfinite(variance) && std::isfinite(outcome.result().values[k])) continue;
+        throw Error(fmt::format("the variance of {} is {}: its estimate is {}, and the residuals "
+                                "scatter by {} sigmas",
+                                outcome.names[k], number_text(variance),
+                                number_text(outcome.result().values[k]), number_text(found.scale)))
+            .remedy("correct the recording, or leave outliers out by \"from\" and \"until\"");
+    }
 }
 
 }  // namespace
@@ -70,6 +87,7 @@ void IdentificationRun::fit(const std::vector<Identification::Point>& starts,
     simulation_.parameters().set_values(outcome_.result().values);
     look(outcome_.after, outcome_.comparison, identification_);
     outcome_.statistics = identification_.statistics(outcome_.result());
+    require_finite(outcome_);
     for (Other& other : others_) {
         IdentificationOutcome::Validation validation;
         validation.file = other.file;

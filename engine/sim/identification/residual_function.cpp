@@ -1,12 +1,16 @@
 #include "engine/sim/identification/residual_function.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <thread>
 
 #include "engine/base/float_environment.hpp"
+#include "engine/sim/results/results.hpp"
 
 namespace hindcast {
 
@@ -95,7 +99,64 @@ optim::DenseMatrix ResidualFunction::jacobian(std::span<const double> values) {
         by_rows(jacobian);
     else
         by_columns(jacobian);
+    require_finite(jacobian);
     return jacobian;
+}
+
+ResidualFunction::Sample ResidualFunction::sample(std::size_t residual) const {
+    std::size_t first = 0, b = 0;
+    for (; residual - first >= static_cast<std::size_t>(blocks_[b]->values.size()); ++b)
+        first += static_cast<std::size_t>(blocks_[b]->values.size());
+    const ResidualBlock& block = *blocks_[b];
+    const std::size_t at = residual - first;
+    std::size_t channel = 0;
+    while (at >=
+           static_cast<std::size_t>(block.channels[channel].first + block.channels[channel].count))
+        ++channel;
+    return {block, channel, at};
+}
+
+std::string ResidualFunction::describe(std::size_t residual) const {
+    const auto [block, channel, at] = sample(residual);
+    return fmt::format("'{}: {}' at {} s", block.owner, block.channels[channel].name,
+                       number_text(block.times[at]));
+}
+
+void ResidualFunction::require_finite(const std::vector<double>& residuals) const {
+    std::size_t row = 0;
+    for (const optim::ResidualGroup& group : groups())
+        for (std::size_t i = 0; i < group.count; ++i, ++row)
+            if (!(std::sqrt(group.weight) * std::fabs(residuals[row]) < largest))
+                throw too_large(row, residuals[row]);
+}
+
+Error ResidualFunction::too_large(std::size_t residual, double value) const {
+    const auto [block, channel, at] = sample(residual);
+    std::string text =
+        fmt::format("the residual of {} is {} sigmas", describe(residual), number_text(value));
+    if (block.weight != 1) text += fmt::format(", of weight {:g}", block.weight);
+    if (block.file.empty()) return Error(text).remedy("make the steps shorter");
+    text +=
+        fmt::format("; {} has {} there, and sigma is {:g}", block.file,
+                    number_text(block.measured[at]), ResidualBlock::of(block.sigma, channel, 1));
+    return Error(text).remedy(
+        "correct the recording or \"sigma\"; if the motion is what is too large, make the steps "
+        "shorter or start from other values");
+}
+
+void ResidualFunction::require_finite(const optim::DenseMatrix& jacobian) const {
+    for (std::size_t k = 0; k < jacobian.columns; ++k) {
+        std::size_t row = 0;
+        for (const optim::ResidualGroup& group : groups())
+            for (std::size_t i = 0; i < group.count; ++i, ++row)
+                if (!(std::sqrt(group.weight) * std::fabs(jacobian(row, k)) < largest))
+                    throw Error(fmt::format("the derivative of the residual of {} by {} is {}",
+                                            describe(row), simulation_.parameters().names()[k],
+                                            number_text(jacobian(row, k))))
+                        .remedy(
+                            "correct the recording or \"sigma\", make the steps shorter, or the "
+                            "bounds of the parameters narrower");
+    }
 }
 
 void ResidualFunction::by_columns(optim::DenseMatrix& jacobian) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,14 +38,29 @@ public:
 
     // At these values of all parameters; nothing if the run diverges. The simulation keeps the values.
     std::vector<double> residuals(std::span<const double> values);
-    // Throws Error if the run diverges.
+    // Throws Error if the run diverges, or a derivative is not below `largest`.
     optim::DenseMatrix jacobian(std::span<const double> values);
+
+    // Sums of squares of weighted residuals and derivatives below this bound are finite.
+    static constexpr double largest = 1e150;
+    // Throws Error for the first of these residuals that is not below the bound; it names the channel,
+    // the time and the measured value.
+    void require_finite(const std::vector<double>& residuals) const;
 
 private:
     static std::vector<const model::ResidualBlock*> blocks_of(Simulation& simulation);
     void column(Simulation& simulation, std::size_t k, std::span<double> into) const;
     Rollout::Watch watch() const;
     void check_end() const;
+    struct Sample {
+        const model::ResidualBlock& block;
+        std::size_t channel = 0, at = 0;  // of the block
+    };
+    Sample sample(std::size_t residual) const;
+    Error too_large(std::size_t residual, double value) const;
+    // "'camera: height' at 0.2 s", for messages.
+    std::string describe(std::size_t residual) const;
+    void require_finite(const optim::DenseMatrix& jacobian) const;
     void by_columns(optim::DenseMatrix& jacobian);
     void by_rows(optim::DenseMatrix& jacobian);
 

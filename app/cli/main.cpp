@@ -3,6 +3,8 @@
 // Every failure reaches the user as one message on the error stream and a non-zero exit status: 1
 // when a command failed, 2 when the command line is wrong.
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -144,12 +146,7 @@ int run(int argc, char** argv) {
     return usage_error;
 }
 
-}  // namespace
-
-}  // namespace hindcast::cli
-
-int main(int argc, char** argv) {
-    using namespace hindcast::cli;
+int run_and_report(int argc, char** argv) {
     open_standard_streams();
     try {
         return finish_output(run(argc, argv));
@@ -159,4 +156,50 @@ int main(int argc, char** argv) {
         if (std::ferror(stdout) != 0) return finish_output(1);
         return report(error.what());
     }
+}
+
+// ---- the stack ----
+
+// Compilers and nested scenes are made for the usual size of a stack. Under a smaller limit
+// (ulimit -s) the program runs on a thread of that size, and so do all threads that it starts.
+constexpr rlim_t usual_stack = rlim_t{8} << 20;
+
+struct Started {
+    int argc;
+    char** argv;
+    int status = 1;
+};
+
+void* run_on_thread(void* started) {
+    auto* const program = static_cast<Started*>(started);
+    program->status = run_and_report(program->argc, program->argv);
+    return nullptr;
+}
+
+int run_on_usual_stack(int argc, char** argv, rlim_t limit) {
+    Started program{argc, argv};
+    pthread_attr_t attributes;
+    pthread_t thread{};
+    int error = ::pthread_attr_init(&attributes);
+    if (error == 0) error = ::pthread_attr_setstacksize(&attributes, usual_stack);
+    if (error == 0) error = ::pthread_setattr_default_np(&attributes);
+    if (error == 0) error = ::pthread_create(&thread, &attributes, run_on_thread, &program);
+    if (error == 0) error = ::pthread_join(thread, nullptr);
+    if (error == 0) return program.status;
+    return report(fmt::format(
+        "the stack is limited to {} KiB, and a thread of {} KiB cannot be made: "
+        "{}; allow more with ulimit -s {}",
+        limit >> 10, usual_stack >> 10, std::generic_category().message(error), usual_stack >> 10));
+}
+
+}  // namespace
+
+}  // namespace hindcast::cli
+
+int main(int argc, char** argv) {
+    using namespace hindcast::cli;
+    rlimit stack{};
+    if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < usual_stack)
+        return run_on_usual_stack(argc, argv, stack.rlim_cur);
+    return run_and_report(argc, argv);
 }

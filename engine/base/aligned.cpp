@@ -15,6 +15,7 @@
 
 #include "engine/base/error.hpp"
 #include "engine/base/log.hpp"
+#include "engine/base/pages.hpp"
 
 namespace hindcast {
 
@@ -29,6 +30,9 @@ constexpr std::size_t page_block = std::size_t{16} << 10;
 constexpr std::size_t page = 4096;
 // No machine has this much; sums of sizes below it cannot wrap round.
 constexpr std::size_t largest_block = std::size_t{1} << 47;
+
+// Smaller blocks are not worth the question what is free.
+constexpr std::size_t asked_about = std::size_t{1} << 30;
 
 std::atomic<std::int64_t> current_bytes{0}, peak_bytes{0}, allocation_count{0};
 thread_local std::int64_t bytes_of_thread = 0;
@@ -167,7 +171,10 @@ void count_freed(std::size_t bytes) noexcept {
 
 void* allocate_aligned(std::size_t bytes) {
     if (bytes == 0) return nullptr;
-    if (bytes > largest_block) fail(bytes);
+    // A system that promises more than it has would end the program while it fills the block.
+    if (bytes > largest_block ||
+        (bytes > asked_about && !lack_of_memory(static_cast<double>(bytes)).empty()))
+        fail(bytes);
     void* block = nullptr;
     if (guard_pages() != GuardPages::none) {
         block = allocate_guarded(bytes);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/mesh/read_mesh_file.hpp"
 
@@ -46,6 +47,10 @@ Vector add_grid(const Node& node, Sheet& sheet) {
     const bool alternates =
         pattern == nullptr || document::choice_of(*pattern, patterns, "pattern") == 0;
     reader.finish();
+    // Measured: a cell takes this until its scene runs, its hinges included.
+    if (const std::string lack = lack_of_memory(1900.0 * static_cast<double>(n * m)); !lack.empty())
+        throw document::fault(cells, std::to_string(n * m) + " cells need " + lack)
+            .remedy("write fewer cells");
     for (std::int64_t i = 0; i <= n; ++i)
         for (std::int64_t j = 0; j <= m; ++j)
             for (std::size_t a = 0; a < 3; ++a)

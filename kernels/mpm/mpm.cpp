@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/model/step_faults.hpp"
 #include "kernels/mpm/transfer.hpp"
@@ -286,6 +287,12 @@ public:
         for (int axis = 0; axis < 2; ++axis)
             grid.nodes[axis] =
                 document::integer_of(nodes.item(static_cast<std::size_t>(axis)), 3, 30000);
+        const std::int64_t count = grid.nodes[0] * grid.nodes[1], n = model.point_count();
+        const auto bytes = static_cast<double>(5 * ir::size_of(model.real()));
+        if (const std::string lack = lack_of_memory(bytes * static_cast<double>(count));
+            !lack.empty())
+            throw settings_->error("nodes", std::to_string(count) + " nodes need " + lack)
+                .remedy("write fewer nodes, or a wider spacing");
         const std::string walls = settings_->choice("walls");
         grid.walls = walls == "slip" ? Walls::slip : walls == "stick" ? Walls::stick : Walls::none;
         grid.wall_nodes = settings_->integer("wall_nodes");
@@ -294,7 +301,6 @@ public:
         const std::vector<double> corner = origin.values_at_load();
         grid.shifted = corner[0] != 0 || corner[1] != 0;
         const double spacing = settings_->number("spacing"), h = model.step();
-        const std::int64_t count = grid.nodes[0] * grid.nodes[1], n = model.point_count();
         warn_of_step(model, spacing, h);
         model.draw({settings_->name(), between_walls(grid, corner, spacing)});
         const Arrays a = arrays(model);

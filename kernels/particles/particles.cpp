@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/model/value_request.hpp"
 #include "kernels/particles/contact_bodies.hpp"
@@ -221,6 +222,11 @@ Placed place_points(const Settings& settings, Model& model) {
     if (positions.shared)
         throw settings.error("positions", "one position is given where a list is expected")
             .remedy("write a list of vectors, or a generator");
+    // Measured: a point takes this until its scene runs.
+    if (const std::string lack = lack_of_memory(150.0 * static_cast<double>(positions.count));
+        !lack.empty())
+        throw settings.error("positions", std::to_string(positions.count) + " points need " + lack)
+            .remedy("place fewer points");
     Placed placed{model.add_points(settings.name(), positions.count), positions.rows()};
     if (const document::Node* reference = settings.find("reference_positions")) {
         request.count = positions.count;

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/mesh/read_mesh_file.hpp"
 
@@ -16,6 +17,15 @@ using document::Node;
 using document::Reader;
 
 constexpr std::int64_t most_elements = 100'000'000;
+// Measured: what an element takes until its scene runs, its share of points and surface included.
+constexpr double bytes_of_element = 600;
+
+void require_memory(std::int64_t elements, const Node& at) {
+    const std::string lack = lack_of_memory(bytes_of_element * static_cast<double>(elements));
+    if (!lack.empty())
+        throw document::fault(at, std::to_string(elements) + " elements need " + lack)
+            .remedy("use a coarser mesh");
+}
 
 Mesh box(const Node& node, int dimension) {
     const auto D = static_cast<std::size_t>(dimension);
@@ -38,6 +48,7 @@ Mesh box(const Node& node, int dimension) {
                 .remedy("let every number of max be larger than that of min");
     }
     reader.finish();
+    require_memory(total, cells_node);
 
     Mesh mesh;
     mesh.dimension = dimension;
@@ -216,6 +227,7 @@ Mesh read_mesh(const Node& node, int dimension, const document::FileAccess& file
         mesh = box(inner, dimension);
     } else if (node.find("file") != nullptr) {
         mesh = from_file(node, dimension, files);
+        require_memory(mesh.element_count(), node);
     } else {
         mesh = written(node, dimension);
     }

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 
+#include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/model/model.hpp"
 
@@ -241,6 +242,12 @@ public:
         const document::Node& counts = document::array_of(*settings_->find("nodes"), 2, 2);
         form.rows = document::integer_of(counts.item(0), 3, most_per_axis);
         form.columns = document::integer_of(counts.item(1), 3, most_per_axis);
+        // Two levels, and the places of the nodes while the scene is built.
+        const std::int64_t n = form.rows * form.columns;
+        const auto bytes = static_cast<double>(2 * ir::size_of(model.real()) + 2 * sizeof(double));
+        if (const std::string lack = lack_of_memory(bytes * static_cast<double>(n)); !lack.empty())
+            throw settings_->error("nodes", std::to_string(n) + " nodes need " + lack)
+                .remedy("write fewer nodes");
         form.fixed_border = settings_->choice("boundary") == "fixed_border";
         form.damped = settings_->written("damping");
         const std::int64_t levels = settings_->integer("levels_per_step");
@@ -252,7 +259,6 @@ public:
         field.rows = form.rows;
         field.columns = form.columns;
         field.spacing = settings_->number("spacing");
-        const std::int64_t n = form.rows * form.columns;
         const std::string& name = settings_->name();
         const Array older = model.add_array(
             name + ".previous", n, 1,

@@ -9,6 +9,7 @@
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/sim/gradients/gradient_check.hpp"
 #include "engine/sim/non_finite.hpp"

@@ -1,11 +1,8 @@
 #include "engine/sim/gradients/gradient_settings.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "engine/document/read.hpp"
@@ -22,21 +19,6 @@ constexpr Unit units[] = {{"", 1},         {"B", 1},        {"bytes", 1},    {"K
                           {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},
                           {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
 
-std::optional<std::int64_t> number_in(const char* file, std::string_view key = {}) {
-    std::ifstream stream(file);
-    for (std::string line; std::getline(stream, line);) {
-        if (!line.starts_with(key)) continue;
-        const std::size_t digit = line.find_first_of("0123456789", key.size());
-        std::int64_t number = 0;
-        if (digit == std::string::npos ||
-            std::from_chars(line.data() + digit, line.data() + line.size(), number).ec !=
-                std::errc())
-            return std::nullopt;
-        return number;
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 std::int64_t parse_bytes(std::string_view text) {
@@ -51,18 +33,6 @@ std::int64_t parse_bytes(std::string_view text) {
         throw Error("'" + std::string(text) + "' is no amount of memory")
             .remedy("write a number above 0 and a unit, such as 512 MiB or 1.5 GB");
     return static_cast<std::int64_t>(bytes);
-}
-
-std::int64_t free_memory() {
-    std::int64_t bytes = 0;
-    if (const auto available = number_in("/proc/meminfo", "MemAvailable:"))
-        bytes = *available * 1024;
-    else
-        bytes = static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-    const auto limit = number_in("/sys/fs/cgroup/memory.max"),
-               used = number_in("/sys/fs/cgroup/memory.current");
-    if (limit && used) bytes = std::min(bytes, std::max<std::int64_t>(*limit - *used, 0));
-    return bytes;
 }
 
 GradientSettings GradientSettings::read(const document::Node* node) {

@@ -31,7 +31,5 @@ std::string gradient_settings_schema();
 
 // "512 MiB", "64MiB", "1.5 GB", "4096". Throws Error.
 std::int64_t parse_bytes(std::string_view text);
-// What the system says is free, within the limit of this process's control group.
-std::int64_t free_memory();
 
 }  // namespace hindcast

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "app/python/src/scenes/scenes.hpp"
+#include "engine/base/pages.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/results/results.hpp"
 

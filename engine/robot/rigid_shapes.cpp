@@ -219,7 +219,7 @@ std::string schema_of_shapes() {
             R"("orientation":{{"type":"array","description":"quaternion (w, x, y, z); default: as the axes","items":{{"$ref":"#/$defs/number"}},"minItems":4,"maxItems":4}},)"
             R"("density":{{"default":1000,"unit":"kg/m^3","$ref":"#/$defs/positive"}},)"
             R"("mass":{{"unit":"kg","description":"instead of a density","$ref":"#/$defs/positive"}},)"
-            R"("friction":{{"description":"Coulomb's coefficient; or that, and those against spinning and rolling, in m; of two in contact the greater counts; with 0 there is none, whatever geom_friction says","default":0.5,"anyOf":[)"
+            R"("friction":{{"description":"Coulomb's coefficient; or that, and those against spinning and rolling, in m; of two in contact the greater counts, so that equal ones of two shapes are a kink for gradients; with 0 there is none, whatever geom_friction says","default":0.5,"anyOf":[)"
             R"({{"title":"Coulomb's coefficient","type":"number","minimum":0}},)"
             R"({{"title":"sliding, spinning and rolling","type":"array","items":{{"type":"number","minimum":0}},"minItems":3,"maxItems":3}}]}},)"
             R"("condim":{{"description":"directions in which a contact resists; of two in contact the greater counts: 1: its normal; 3: sliding as well; 4: spinning too; 6: rolling too; default: 3, without friction 1","enum":[1,3,4,6]}},)"

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "engine/document/read.hpp"
+#include "engine/model/kinks.hpp"
 #include "engine/sim/scene/numbers_at.hpp"
 
 namespace hindcast {
@@ -233,6 +235,21 @@ void Parameters::set(std::span<const double> direction, Array (Array::*of)() con
         (p.quantity->array.*of)().set_value(static_cast<std::int64_t>(entry / components),
                                             static_cast<int>(entry % components), direction[k]);
     });
+}
+
+std::vector<std::string> Parameters::kinks(model::Model& model) const {
+    fetch_values();
+    std::map<std::pair<std::string, std::size_t>, std::string> told;
+    for (const auto& of_module : model.shared<model::Kinks>().of_modules)
+        for (model::Kink& kink : of_module())
+            told.emplace(std::pair(kink.quantity, kink.entry), std::move(kink.why));
+    std::vector<std::string> all;
+    for (const Parameter& p : list_)
+        for (const std::size_t entry : p.entries) {
+            const auto found = told.find({p.quantity->path, entry});
+            all.push_back(found == told.end() ? "" : found->second);
+        }
+    return all;
 }
 
 }  // namespace hindcast

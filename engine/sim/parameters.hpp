@@ -42,6 +42,8 @@ public:
     const std::vector<Parameter>& list() const { return list_; }
     std::size_t size() const { return size_; }  // of the flat vector
     const std::vector<std::string>& names() const { return names_; }
+    // Of each entry: why there is a kink at its value, or "" (engine/model/kinks.hpp).
+    std::vector<std::string> kinks(model::Model& model) const;
 
     std::vector<double> values() const;               // physical values
     void set_values(std::span<const double> values);  // and to the device

@@ -11,6 +11,7 @@
 #include "kernels/articulated/derived/pseudo_inertia.hpp"
 #include "kernels/articulated/looks/appearance.hpp"
 #include "kernels/articulated/looks/sliders.hpp"
+#include "kernels/articulated/numbers/equal_frictions.hpp"
 #include "kernels/articulated/numbers/model_numbers.hpp"
 #include "kernels/articulated/numbers/names.hpp"
 #include "kernels/articulated/robot_body.hpp"
@@ -121,6 +122,8 @@ public:
             for (const char* key :
                  {"pair_friction", "pair_solref", "pair_solreffriction", "pair_solimp"})
                 give(key, key, m.size("npair"), own(key));
+            tell_equal_frictions(model, *model.find_quantity(settings_->name() + ".geom_friction"),
+                                 robot_, plan_);
         }
         const bool derives = settings_->find("derived") == nullptr || settings_->boolean("derived");
         for (const auto& [key, count] : {std::pair("dof_invweight0", std::int64_t{tree_->nv}),

@@ -89,6 +89,7 @@ public:
                 .remedy("say what is wanted under \"objective\"");
         if (!wanted_.at.empty()) parameters.set_values(wanted_.at);
         start_ = parameters.values();
+        kinks_ = parameters.kinks(simulation_.model());
         std::size_t first = 0;
         for (const Parameter& p : parameters.list()) {
             double most = 0;
@@ -145,7 +146,8 @@ public:
         GradientReport::Entry result{
             judge(direction, direction[index] * gradient_[index], negligible * largest(gradient_)),
             index,
-            {}};
+            {},
+            kinks_[index]};
         for (double* value :
              {&result.adjoint, &result.difference, &result.left, &result.right, &result.widest})
             *value *= direction[index] / scale_[index];
@@ -330,6 +332,7 @@ private:
     const GradientCheckOptions& wanted_;
     Ensemble ensemble_;
     Vector start_, scale_, gradient_;
+    std::vector<std::string> kinks_;
     Vector inward_;    // 1 where a parameter is the least it may be, -1 where the most, else 0
     double loss_ = 0;  // at the start
     std::int64_t asked_ = 0;

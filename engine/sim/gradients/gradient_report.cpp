@@ -38,6 +38,12 @@ std::string explain(const GradientReport::Slope& s) {
     }
 }
 
+std::string explain(const GradientReport::Entry& e) {
+    const bool has_sides = e.verdict == SlopeVerdict::kink || e.verdict == SlopeVerdict::not_smooth;
+    return e.name + ": " + explain(static_cast<const GradientReport::Slope&>(e)) +
+           (has_sides && !e.why.empty() ? "; " + e.why : "");
+}
+
 // The columns that entries and directions share. "holds within": the widest step, relative to the
 // parameter, from which on secants agree with the adjoint.
 std::string header() {
@@ -65,7 +71,7 @@ SlopeVerdict GradientReport::worst() const {
 std::vector<std::string> GradientReport::failures() const {
     std::vector<std::string> list;
     for (const Entry& e : entries)
-        if (!e.passed()) list.push_back(e.name + ": " + explain(e));
+        if (!e.passed()) list.push_back(explain(e));
     for (std::size_t d = 0; d < directions.size(); ++d) {
         const Direction& u = directions[d];
         if (!u.passed()) list.push_back(fmt::format("direction {}: {}", d, explain(u)));
@@ -101,7 +107,7 @@ std::vector<std::string> GradientReport::failures() const {
 std::vector<std::string> GradientReport::notes() const {
     std::vector<std::string> list;
     for (const Entry& e : entries)
-        if (e.verdict == SlopeVerdict::kink) list.push_back(e.name + ": " + explain(e));
+        if (e.verdict == SlopeVerdict::kink) list.push_back(explain(e));
     for (std::size_t d = 0; d < directions.size(); ++d)
         if (directions[d].verdict == SlopeVerdict::kink)
             list.push_back(fmt::format("direction {}: {}", d, explain(directions[d])));

@@ -83,6 +83,10 @@ Identification::Check Identification::check() {
     const std::vector<bool> own = auxiliary();
     Check check{optim::identifiability(jacobian, function_.groups(), own), {}};
     check.findings = findings(check.found, simulation_.parameters().names(), values, own);
+    const std::vector<std::string> kinks = simulation_.parameters().kinks(simulation_.model());
+    for (std::size_t k = 0; k < kinks.size(); ++k)
+        if (!kinks[k].empty())
+            check.findings.push_back(simulation_.parameters().names()[k] + ": " + kinks[k]);
     return check;
 }
 

@@ -121,7 +121,11 @@ const std::vector<Field>& rows() {
         triples("geom_size", "of each geom: radius, half lengths, as its type has them")
             .unit("m")
             .at_least(0),
-        triples("geom_friction", "of each geom: sliding, torsional (m), rolling (m)").at_least(0),
+        triples("geom_friction",
+                "of each geom: sliding, torsional (m), rolling (m). A contact takes the larger "
+                "number of its two geoms, unless one has priority: where they are equal the loss "
+                "has a kink, so write different ones for gradients")
+            .at_least(0),
         references("geom_solref", "the same as jnt_solref, of contacts of each geom"),
         impedances("geom_solimp", "the same as jnt_solimp, of contacts of each geom"),
         numbers("geom_density",

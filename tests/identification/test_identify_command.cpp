@@ -112,9 +112,13 @@ TEST_CASE("identify: numbers that are too large are an error, and nothing is wri
          {Case{"1e200", "0.02", "the residual of 'camera: x' at 0.3 s is -5e+201 sigmas"},
           // Its square is finite, but not that of the residual; then the residual itself.
           Case{"1e150", "0.02", "has 1e+150 there, and sigma is 0.02"},
-          Case{"1e308", "0.02", "is -inf sigmas"},
+          Case{"1e308", "0.02",
+               "the residual of 'camera: x' at 0.3 s is not finite; data/first.csv has 1e+308 "
+               "there, and sigma is 0.02"},
           // All residuals and the cost are finite; the variance is about 1e159^2.
-          Case{"1e159", "1e10", "the variance of camera.offset is inf"}}) {
+          Case{"1e159", "1e10",
+               "the variance of camera.offset is not finite: the residuals scatter by 3.02e+148 "
+               "sigmas"}}) {
         for (const bool check_only : {false, true}) {
             CAPTURE(c.cell);
             CAPTURE(check_only);

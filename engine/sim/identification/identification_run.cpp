@@ -32,10 +32,9 @@ void require_finite(const IdentificationOutcome& outcome) {
     for (std::size_t k = 0; k < outcome.names.size(); ++k) {
         const double variance = found.covariance(k, k);
         if (std::isfinite(variance) && std::isfinite(outcome.result().values[k])) continue;
-        throw Error(fmt::format("the variance of {} is {}: its estimate is {}, and the residuals "
-                                "scatter by {} sigmas",
-                                outcome.names[k], number_text(variance),
-                                number_text(outcome.result().values[k]), number_text(found.scale)))
+        throw Error(fmt::format("the variance of {} is not finite: the residuals scatter by {:.3g} "
+                                "sigmas",
+                                outcome.names[k], found.scale))
             .remedy("correct the recording, or leave outliers out by \"from\" and \"until\"");
     }
 }

@@ -18,7 +18,11 @@ using model::ResidualBlock;
 
 namespace {
 constexpr double worth_copies = 0.25;  // seconds of columns one after the other
+
+std::string amount(double value, const char* unit) {
+    return std::isfinite(value) ? number_text(value) + unit : "not finite";
 }
+}  // namespace
 
 ResidualFunction::ResidualFunction(Simulation& simulation)
     : simulation_(simulation), blocks_(blocks_of(simulation)) {
@@ -118,8 +122,8 @@ ResidualFunction::Sample ResidualFunction::sample(std::size_t residual) const {
 
 std::string ResidualFunction::describe(std::size_t residual) const {
     const auto [block, channel, at] = sample(residual);
-    return fmt::format("'{}: {}' at {} s", block.owner, block.channels[channel].name,
-                       number_text(block.times[at]));
+    return fmt::format("'{}: {}' at {:.6g} s", block.owner, block.channels[channel].name,
+                       block.times[at]);
 }
 
 void ResidualFunction::require_finite(const std::vector<double>& residuals) const {
@@ -133,7 +137,7 @@ void ResidualFunction::require_finite(const std::vector<double>& residuals) cons
 Error ResidualFunction::too_large(std::size_t residual, double value) const {
     const auto [block, channel, at] = sample(residual);
     std::string text =
-        fmt::format("the residual of {} is {} sigmas", describe(residual), number_text(value));
+        fmt::format("the residual of {} is {}", describe(residual), amount(value, " sigmas"));
     if (block.weight != 1) text += fmt::format(", of weight {:g}", block.weight);
     if (block.file.empty()) return Error(text).remedy("make the steps shorter");
     text +=
@@ -152,7 +156,7 @@ void ResidualFunction::require_finite(const optim::DenseMatrix& jacobian) const 
                 if (!(std::sqrt(group.weight) * std::fabs(jacobian(row, k)) < largest))
                     throw Error(fmt::format("the derivative of the residual of {} by {} is {}",
                                             describe(row), simulation_.parameters().names()[k],
-                                            number_text(jacobian(row, k))))
+                                            amount(jacobian(row, k), "")))
                         .remedy(
                             "correct the recording or \"sigma\", make the steps shorter, or the "
                             "bounds of the parameters narrower");

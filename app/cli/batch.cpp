@@ -73,6 +73,7 @@ public:
         }
         seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         table();
+        look_at_worst();
         save();
         print();
         if (done_ < sweep_.size()) return interrupted_status();
@@ -130,6 +131,11 @@ private:
             if (options_.gradient) add_gradient(result, row);
             table().add(row);
             if (!std::isfinite(result.loss)) ++not_finite_;
+            if (std::isfinite(result.loss)) {
+                const double size = std::abs(result.loss);
+                least_ = std::min(least_, size);
+                if (size > worst_) worst_ = size, worst_point_ = done_;
+            }
             if (!all_finite(result.gradient) && bad_gradients_++ == 0) bad_point_ = done_;
             if (result.loss < best_) best_ = result.loss, best_point_ = done_;
             ++done_;
@@ -162,6 +168,13 @@ private:
         for (std::size_t a = 0; a < values.size(); ++a)
             at += (a > 0 ? ", " : "") + sweep_.axes()[a].path + " = " + number_text(values[a]);
         return at;
+    }
+
+    // Variants that run side by side are not looked at. One of a suspiciously great loss is run once
+    // more, for warnings such as "runaway".
+    void look_at_worst() {
+        constexpr double suspicious = 1e6;
+        if (worst_ > suspicious || worst_ > suspicious * least_) run_again(worst_point_, false);
     }
 
     Error no_finite_loss() {
@@ -246,9 +259,10 @@ private:
     fs::path path_;  // of the results
     std::unique_ptr<ResultsFolder> folder_;
     std::optional<TableWriter> table_;  // batch.csv
-    std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0;
+    std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0, worst_point_ = 0;
     std::size_t bad_gradients_ = 0, bad_point_ = 0;
     double best_ = std::numeric_limits<double>::infinity(), seconds_ = 0;
+    double worst_ = 0, least_ = std::numeric_limits<double>::infinity();  // size of a loss
 };
 
 }  // namespace

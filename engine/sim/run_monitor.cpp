@@ -76,6 +76,7 @@ std::int64_t RunMonitor::whole_steps(std::int64_t substeps) const {
 }
 
 Rollout::Watch RunMonitor::watch(const Rollout::Watch& watch) {
+    left_physics_ = false;
     const DeviceOptions& device = simulation_.options().device->options();
     const bool each_step = !pairs_.empty() && first_run_ &&
                            device.whole_program != WholeProgramUse::always &&
@@ -115,8 +116,7 @@ void RunMonitor::look_at_boxes(std::int64_t substeps) {
 void RunMonitor::look_at_speeds(std::int64_t substeps) {
     Model& model = simulation_.model();
     constexpr std::int64_t least_steps = 16;  // before that growth is not told from a start
-    if (size_ <= 0 || substeps < least_steps || model.warnings().has("runaway")) return;
-    if (!has_points(model)) return;
+    if (size_ <= 0 || substeps < least_steps || left_physics_ || !has_points(model)) return;
     const auto dimension = static_cast<std::size_t>(model.dimension());
     const auto [speed, row] = longest(model.array("velocity").to_doubles(), dimension);
     const double way = speed * model.step();
@@ -127,6 +127,7 @@ void RunMonitor::look_at_speeds(std::int64_t substeps) {
     for (std::size_t k = row * dimension; k < (row + 1) * dimension; ++k)
         from_start.push_back(now[k] - (k < start.size() ? start[k] : 0));
     if (way <= 1000 * size_ && way <= 0.25 * norm_of(from_start)) return;
+    left_physics_ = true;
     const auto [name, point] = owner_of(model, static_cast<std::int64_t>(row));
     const model::ContactBody* const body = model.contact_pairs().find(name);
     model.warnings().add(

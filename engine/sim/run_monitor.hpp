@@ -28,6 +28,8 @@ public:
     Rollout::Watch watch(const Rollout::Watch& watch);
     // After a run of so many substeps.
     void finish(std::int64_t substeps);
+    // A look at speeds since the last watch() found that the run has left physics.
+    bool left_physics() const { return left_physics_; }
 
 private:
     void look(std::int64_t substeps);
@@ -39,7 +41,7 @@ private:
     Simulation& simulation_;
     std::vector<model::ContactPairs::Pair> pairs_;  // that are watched
     double size_ = 0;                               // of the scene at the start, m
-    bool first_run_ = true;
+    bool first_run_ = true, left_physics_ = false;
 };
 
 }  // namespace hindcast

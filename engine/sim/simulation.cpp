@@ -125,6 +125,8 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
 
 Simulation::~Simulation() = default;
 
+bool Simulation::left_physics() const { return monitor_->left_physics(); }
+
 std::unique_ptr<Simulation> Simulation::copy(const SimulationOptions& options) const {
     SimulationOptions silent = options;
     silent.strict = false;

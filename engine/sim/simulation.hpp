@@ -53,6 +53,9 @@ public:
     std::int64_t steps() const { return model_->options().steps; }  // substeps in all
     // Found when the scene was built and in the runs so far (engine/model/warnings/warning.hpp).
     const std::vector<Warning>& warnings() const { return model_->warnings().list(); }
+    // The last run() ended, or was looked at, in a state that physics does not explain: the warning
+    // "runaway", of that run alone and whether or not the scene accepts it.
+    bool left_physics() const;
 
     // How gradients will be computed within their memory (gradient_settings.hpp), made now; a few
     // steps are run and measured for it first. Throws Error if nothing fits.

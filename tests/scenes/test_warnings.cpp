@@ -236,6 +236,34 @@ TEST_CASE("warnings: a run that leaves physics below the largest number says so"
     CHECK(number(*w, "way") > number(*w, "size"));
 }
 
+TEST_CASE("warnings: a batch whose variants blow up says so, and a fit of such a run is refused") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    std::ofstream(folder / "swing.json") << "{\"format\": 1, " + oscillator(100, 1, 0, "0.02") +
+                                                R"(, "accepted_warnings": ["time_step"],
+        "objective": [{"type": "point_target", "of": "mass", "target": [0, 0, 0]}]})";
+    const Finished batch =
+        run_program({"batch", "swing.json", "--vary", "spring.stiffness=100,12000", "--precision",
+                     "f64", "--device", test_device(), "-o", "out"},
+                    folder.path());
+    CAPTURE(batch.err);
+    CHECK(batch.err.find("[runaway]") != std::string::npos);
+
+    // The recording is reached only by a run that has blown up.
+    std::string fit = oscillator(12000, 1, 0, "0.02");
+    fit.replace(fit.find("400"), 3, "100");
+    std::ofstream(folder / "motion.csv") << "time,x\n0.02,1\n1,1e10\n2,1e30\n";
+    std::ofstream(folder / "fit.json")
+        << "{\"format\": 1, " + fit + R"(, "accepted_warnings": ["time_step", "runaway"],
+        "objective": [{"type": "measured", "name": "camera", "of": "mass", "file": "motion.csv",
+            "sigma": 1, "channels": [{"column": "x", "array": "position"}]}],
+        "parameters": [{"path": "mass.velocity", "components": ["x"]}]})";
+    const Finished identify =
+        run_program({"identify", "fit.json", "--device", test_device()}, folder.path());
+    CHECK(identify.status == 1);
+    CHECK(identify.err.find("has left physics") != std::string::npos);
+}
+
 TEST_CASE("warnings: friction by penalty beyond its step") {
     // At rest N = m g: h mu g / slip_speed = 2 at slip_speed = 0.5 * 0.01 * 9.81 / 2 = 0.024525.
     const auto block = [](double slip_speed) {

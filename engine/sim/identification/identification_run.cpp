@@ -85,6 +85,11 @@ void IdentificationRun::fit(const std::vector<Identification::Point>& starts,
     outcome_.best = Identification::best(outcome_.fits);
     simulation_.parameters().set_values(outcome_.result().values);
     look(outcome_.after, outcome_.comparison, identification_);
+    if (simulation_.left_physics())
+        throw Error(
+            "the run at the values that were found has left physics: their standard errors "
+            "would mean nothing")
+            .remedy("make the steps shorter, or start from other values");
     outcome_.statistics = identification_.statistics(outcome_.result());
     require_finite(outcome_);
     for (Other& other : others_) {

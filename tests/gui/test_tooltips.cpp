@@ -98,7 +98,7 @@ TEST_CASE("gui tooltips: every control says what it does") {
         };
         look();
         for (const char* panel : {"Scene file", "Objective", "Gradient check", "Landscape",
-                                  "Launches", "Memory", "Log", "Results"}) {
+                                  "Launches", "Memory", "Warnings", "Log", "Results"}) {
             robot.work().focus_panel = panel;
             robot.frames(3);
             look((std::string("//###") + panel).c_str());

@@ -108,11 +108,12 @@ private:
         }
         static constexpr const char* helps[] = {
             "An object that can touch the second one", "The second one, or itself",
-            "The law of contact between the two; none: they pass through each other", ""};
+            "The law of contact between the two; none: they pass through each other",
+            "Pairs that the scene lets pass through each other, without a warning"};
         if (!ImGui::BeginTable("pairs", 4,
                                ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp))
             return;
-        for (const char* const name : {"Object", "and", "Kept apart by", ""})
+        for (const char* const name : {"Object", "and", "Kept apart by", "Exception"})
             ImGui::TableSetupColumn(name);
         table_headers(helps);
         // Those that need a look come first.

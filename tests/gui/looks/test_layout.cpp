@@ -22,7 +22,7 @@ namespace {
 constexpr const char* panels[] = {"View",      "Scene file",     "Scene",     "Optimiser",
                                   "Objective", "Inspector",      "Sliders",   "Plots",
                                   "Results",   "Gradient check", "Landscape", "Identification",
-                                  "Launches",  "Memory",         "Log"};
+                                  "Launches",  "Memory",         "Warnings",  "Log"};
 
 // Bars, frames and edges of ImGui's own, parts of plots, which have no names, and the picture, on
 // which controls stand.

@@ -25,16 +25,17 @@ Node list_at(const FieldPlace& place, const std::string& below) {
     return list != nullptr && list->is_array() ? *list : Node::array();
 }
 
-bool counts_points(const Form& item) {
-    return (item.kind == FormKind::integer || item.kind == FormKind::element) &&
-           item.means == "point";
+bool is_number_or_name(const Form& item) {
+    return item.kind == FormKind::integer || item.kind == FormKind::element;
 }
 
-// Pairs of points, as springs connect them: [body, number, body, number].
+bool counts_points(const Form& item) { return is_number_or_name(item) && item.means == "point"; }
+
+// Pairs of points, as springs connect them: [body, point, body, point].
 bool is_pair_of_points(const Form& item) {
     return item.kind == FormKind::tuple && item.parts.size() == 4 &&
            item.parts[0].means == "body" && item.parts[2].means == "body" &&
-           item.parts[1].kind == FormKind::integer && item.parts[3].kind == FormKind::integer;
+           is_number_or_name(item.parts[1]) && is_number_or_name(item.parts[3]);
 }
 
 // What was picked in the view goes into the list.

@@ -102,6 +102,11 @@ Node row_node(const std::vector<double>& row) {
     return node;
 }
 
+// A number of a point or an axis, or a name in place of one.
+bool is_counted(const Form& form) {
+    return form.kind == FormKind::integer || form.kind == FormKind::element;
+}
+
 class Filler {
 public:
     explicit Filler(const Surroundings& around) : around_(around), spread_(spread_of(around)) {}
@@ -211,8 +216,7 @@ private:
             if (range)
                 node.push_back(plain(allowed(form.parts[k].parts[0], static_cast<double>(k))));
             else
-                node.push_back(
-                    blank(form.parts[k], form.parts[k].kind == FormKind::integer ? numbers++ : 0));
+                node.push_back(blank(form.parts[k], is_counted(form.parts[k]) ? numbers++ : 0));
         return node;
     }
 

@@ -453,8 +453,9 @@ void register_cloth(Registry& registry) {
             .unit("rad")
             .optional()
             .differentiable()
-            .doc("theta_0, one for the cloth or one per inner edge; default: as the mesh is at "
-                 "rest")};
+            .doc("between the normals of neighbours at rest, positive where they bend towards "
+                 "them; one for the cloth or one per inner edge; default: as the mesh is at rest. "
+                 "Write 0 for a flat mesh whose angles are parameters")};
     for (auto& more : {particles::element_body_fields(), particles::rayleigh_fields()})
         fields.insert(fields.end(), more.begin(), more.end());
     registry.add(

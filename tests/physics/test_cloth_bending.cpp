@@ -145,10 +145,11 @@ TEST_CASE("cloth bending: shapes of second order have a plate's energy on any me
                                         ((a + b) * (a + b) - 2 * (1 - nu) * (a * b - c * c));
                 const std::string z = number(k) + "*(" + number(a / 2) + "*x*x+" + number(b / 2) +
                                       "*y*y+" + number(c) + "*x*y)";
-                CHECK(bending_energy(written(mesh) +
-                                     R"(, "warp_stiffness": 10, "poisson_ratio": )" + number(nu) +
-                                     R"(, "bending_stiffness": 0.4, )" + formula("x", "y", z)) ==
-                      doctest::Approx(expected).epsilon(1e-5));
+                for (const char* fixed : {"", R"("fixed": true, )"})
+                    CHECK(bending_energy(
+                              written(mesh) + R"(, "warp_stiffness": 10, "poisson_ratio": )" +
+                              number(nu) + R"(, "bending_stiffness": 0.4, )" + fixed +
+                              formula("x", "y", z)) == doctest::Approx(expected).epsilon(1e-7));
             }
 }
 
@@ -438,4 +439,40 @@ TEST_CASE("cloth bending: a fold at rest stays, and has a plate's stiffness abou
             "rest_angle": 0.5, "positions": [[0, 0, 0], [1, 0, 0], [0.3, 1, 0], [0.7, )" +
         number(-c) + ", " + number(s) + "]]";
     CHECK(bending_energy(folded) < 1e-20);
+}
+
+TEST_CASE("cloth bending: a closed surface keeps its shape, whatever its corners") {
+    // A tetrahedron, all of whose triangles are neighbours, and an octahedron.
+    for (
+        const char* mesh :
+        {R"("mesh": {"points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.3, 1]],
+             "triangles": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]], "warp": [1, 2, 3]})",
+         R"("mesh": {"points": [[3, 0, 0], [1, 0, 0], [2, 1, 0], [2, -1, 0], [2, 0, 1], [2, 0, -1]],
+             "triangles": [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5],
+                           [3, 1, 5], [0, 3, 5]], "warp": [1, 2, 3]})"}) {
+        const std::string keys =
+            std::string(mesh) + R"(, "warp_stiffness": 10, "bending_stiffness": 0.4)";
+        CHECK(std::abs(bending_energy(keys)) < 1e-20);
+        CHECK(bending_energy(keys + ", " + formula("x", "y", "1.2*z")) > 1e-3);
+        const auto s = simulate(sheet(keys, R"({"step": "1/1000", "steps": 1})", "[0, 0, 0]"));
+        s->run(false);
+        for (std::int64_t p = 0; p < s->model().point_count(); ++p)
+            for (int i = 0; i < 3; ++i) CHECK(std::abs(velocity(*s, p, i)) < 1e-12);
+    }
+}
+
+TEST_CASE("cloth bending: the farther a sheet is folded, the more it costs, up to half a turn") {
+    const std::string keys = written(rectangle(8, 4, -1, 0, 2, 1, true)) +
+                             R"(, "warp_stiffness": 10, "bending_stiffness": 0.4, )";
+    double before = 0;
+    for (const double angle : {0.5, 1.0, 1.5, 2.0, 2.5, 3.0, std::numbers::pi}) {
+        // One line of edges is bent, whose cells are 0.25 wide: |jump of the slope| = 2 sin(angle/2).
+        const std::string c = number(std::cos(angle)), s = number(std::sin(angle));
+        const double energy =
+            bending_energy(keys + formula("min(x,0)+" + c + "*max(x,0)", "y", s + "*max(x,0)"));
+        const double jump = 2 * std::sin(angle / 2) / 0.25;
+        CHECK(energy == doctest::Approx(0.5 * 0.4 * jump * jump * 0.25).epsilon(1e-6));
+        CHECK(energy > before);
+        before = energy;
+    }
 }

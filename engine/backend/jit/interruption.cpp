@@ -33,10 +33,13 @@ void leave_at_once(int status, void* /*unused*/) {
     ::_exit(status);
 }
 
+struct Abandoned {};
+
 struct Work {
     std::mutex mutex;
     std::condition_variable ended;
-    bool done = false, abandoned = false;
+    bool done = false;
+    std::atomic<bool> abandoned{false};
     std::exception_ptr error;
 };
 
@@ -67,6 +70,9 @@ void run_interruptibly(std::function<void()> work) {
     std::thread thread([shared, work = std::move(work)]() mutable {
         std::exception_ptr error;
         try {
+            const Interruptible here([&shared] {
+                if (shared->abandoned) throw Abandoned();
+            });
             work();
         } catch (...) {
             error = std::current_exception();

@@ -11,6 +11,7 @@
 #include "engine/backend/cuda/cuda.hpp"
 #include "engine/backend/cuda/nvrtc.hpp"
 #include "engine/backend/interpreter/interpreter.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/backend/jit/machine_code.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/base/error.hpp"
@@ -128,7 +129,11 @@ DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
 }
 
 void DeviceMemory::populate() {
-    if (!host_.empty()) hindcast::populate(host_.data(), host_.size());
+    constexpr std::size_t piece = std::size_t{64} << 20;  // some milliseconds
+    for (std::size_t at = 0; at < host_.size(); at += piece) {
+        backend::interruption_point();
+        hindcast::populate(host_.data() + at, std::min(piece, host_.size() - at));
+    }
 }
 
 DeviceMemory Device::allocate(std::size_t bytes) const {

@@ -144,11 +144,14 @@ void bind_scene_functions(nb::module_& m) {
                 options.steps = steps;
                 const Scene read = scene_of(scene, file);
                 const bool follows = !device || device->cuda();
-                new (self) Handle(interruptibly([&] {
-                                      return std::make_shared<SceneCalls>(
-                                          read, all_modules(), options, inputs, outputs, follows);
-                                  }),
-                                  functions());
+                const auto made = std::make_shared<std::shared_ptr<SceneCalls>>();
+                interruptibly([&] {
+                    backend::run_interruptibly([=] {
+                        *made = std::make_shared<SceneCalls>(read, all_modules(), options, inputs,
+                                                             outputs, follows);
+                    });
+                });
+                new (self) Handle(std::move(*made), functions());
             },
             "scene"_a, "file"_a, "inputs"_a, "outputs"_a, "device"_a.none(), "precision"_a,
             "steps"_a)

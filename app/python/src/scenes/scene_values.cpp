@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "app/python/src/scenes/scenes.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 #include "engine/document/values.hpp"
@@ -54,6 +55,17 @@ std::vector<double> rows_of(const Quantity& q) {
     return rows;
 }
 
+// On a thread that may be left behind, since a large body is built in one go. It owns what it needs but
+// the registry, which stays (all_modules).
+std::unique_ptr<Simulation> built(const Scene& scene, const Registry& registry,
+                                  const SimulationOptions& options) {
+    const auto made = std::make_shared<std::unique_ptr<Simulation>>();
+    backend::run_interruptibly([made, scene, &registry, options] {
+        *made = std::make_unique<Simulation>(scene, registry, options);
+    });
+    return std::move(*made);
+}
+
 }  // namespace
 
 Scene scene_of(const std::string& text, const std::string& file, const std::string& loaded) {
@@ -95,7 +107,7 @@ SceneRuns::SceneRuns(Scene scene, SimulationOptions options)
 
 void SceneRuns::build(Scene scene) {
     auto made = std::make_shared<Made>();
-    made->simulation = std::make_unique<Simulation>(scene, registry_, options_);
+    made->simulation = built(scene, registry_, options_);
     base_ = std::move(made);
     scene_ = std::move(scene);
     changed_.clear();
@@ -313,8 +325,7 @@ SceneRuns::Set& SceneRuns::set_of(const std::vector<std::string>& paths) {
         Set set{.paths = paths, .made = base_, .leaves = resolve(*base_->simulation), .size = 0};
         if (!is_base(set)) {
             set.made = std::make_shared<Made>();
-            set.made->simulation =
-                std::make_unique<Simulation>(with_parameters(scene_, paths), registry_, options_);
+            set.made->simulation = built(with_parameters(scene_, paths), registry_, options_);
             set.leaves = resolve(*set.made->simulation);
         }
         for (const Leaf& leaf : set.leaves) set.size += leaf.entries.size();

@@ -25,8 +25,15 @@ import hindcast.torch
 f = hc.torch.simulation(file, inputs=hc.load(file).parameters, precision="f64", steps=4)
 x = [v.requires_grad_() for v in f.initial()]
 """
+# A body of 440 thousand tetrahedra, whose surface is looked for in one go.
+LARGE = """
+import json, pathlib
+scene = json.loads((pathlib.Path(file).parent / "bar.json").read_text())
+scene["bodies"][0]["mesh"]["box"]["cells"] = [128, 24, 24]
+"""
 SIMULATION = "sim = hc.load(file, steps=4); paths = sim.parameters"
 WORK = {
+    "load": (LARGE, "hc.scene(scene)"),
     "value_and_grad": (SIMULATION, "sim.value_and_grad()"),
     "hvp": (SIMULATION, "sim.hvp(paths, {p: sim[p] for p in paths})"),
     "jax": (JAX, "jax.block_until_ready(jax.value_and_grad(f)(*x))"),

@@ -1,4 +1,6 @@
 // All particles of a body, or of the scene, as balls that meet each other (pairs.cpp).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +43,9 @@ Overlaps overlaps_at_start(model::Model& model, model::Range range) {
                 const double d = x[a * dimension + k] - x[b * dimension + k];
                 square += d * d;
             }
-            if (square >= reach * reach || (fixed[a] != 0 && fixed[b] != 0)) continue;
+            constexpr double rounding = 1e-6;  // balls that are placed side by side touch
+            if (square >= reach * reach * (1 - 2 * rounding) || (fixed[a] != 0 && fixed[b] != 0))
+                continue;
             if (found.count++ == 0)
                 found.first = i, found.second = j, found.distance = std::sqrt(square),
                 found.reach = reach;
@@ -80,6 +84,7 @@ public:
                         " have the same center at the start: there is no line along which these "
                         "balls could be parted")
                 .remedy("move one of them by at least the sum of their radii");
+        if (overlaps.count > 0) warn_of(overlaps, model);
         const auto given = [&](const char* key) {
             return settings_->written(key) ? &settings_->quantity(model, key) : nullptr;
         };
@@ -98,6 +103,23 @@ public:
     }
 
 private:
+    void warn_of(const Overlaps& overlaps, model::Model& model) const {
+        model.warnings().add(
+            {.identifier = "overlapping_balls",
+             .happened = fmt::format(
+                 "{} and {} overlap at the start: their centers are {:.3g} m apart, their radii "
+                 "together are {:.3g} m{}",
+                 particles::point_name(model, overlaps.first),
+                 particles::point_name(model, overlaps.second), overlaps.distance, overlaps.reach,
+                 overlaps.count > 1 ? fmt::format("; {} pairs overlap", overlaps.count) : ""),
+             .remedy = "move them apart: balls meet where they touch, and these pass through each "
+                       "other until they have parted",
+             .pointer = settings_->node().pointer(),
+             .numbers = {{"pairs", static_cast<double>(overlaps.count)},
+                         {"distance", overlaps.distance},
+                         {"reach", overlaps.reach}}});
+    }
+
     std::shared_ptr<Settings> settings_;
 };
 

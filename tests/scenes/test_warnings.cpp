@@ -281,6 +281,21 @@ TEST_CASE("warnings: friction by penalty beyond its step") {
     CHECK(w->pointer == "/colliders/0");
 }
 
+TEST_CASE("warnings: balls that overlap at the start, and those that are placed side by side") {
+    const auto balls = [](const std::string& places) {
+        return R"("time": {"step": 0.01, "steps": 1}, "bodies": [{"type": "particles", "name": "balls",
+            "radius": 0.1, "positions": )" +
+               places + R"(}], "colliders": [{"type": "particle_contact", "name": "hits"}])";
+    };
+    const auto sim = simulate(balls("[[0, 0, 0], [0.15, 0, 0], [0.35, 0, 0]]"));
+    const Warning* const w = find(*sim, "overlapping_balls");
+    REQUIRE(w != nullptr);
+    CHECK(number(*w, "pairs") == 1);
+    CHECK(number(*w, "distance") == doctest::Approx(0.15));
+    CHECK(number(*w, "reach") == doctest::Approx(0.2));
+    CHECK(simulate(balls("[[0, 0, 0], [0.2, 0, 0], [0.4, 0, 0]]"))->warnings().empty());
+}
+
 TEST_CASE("warnings: a contact by penalty that is too stiff for the step") {
     // 2 sqrt(m / k) = 2 sqrt(0.01 / 1e4) = 2 ms.
     const auto scene = [](double step) {

@@ -6,9 +6,11 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "app/python/src/bindings.hpp"
+#include "app/python/src/scenes/physics_warnings.hpp"
 #include "app/python/src/scenes/scenes.hpp"
 #include "engine/backend/jit/interruption.hpp"
 
@@ -90,9 +92,28 @@ private:
 
 class SharedScene : public Guarded<SceneRuns> {
 public:
-    using Guarded::Guarded;
+    SharedScene(Scene scene, SimulationOptions options, std::shared_ptr<PendingWarnings> warnings)
+        : Guarded(std::move(scene), std::move(options)), warnings_(std::move(warnings)) {}
+
+    // As in Guarded; then issues the warnings that were found.
+    template <class F>
+    auto with(F f) {
+        if constexpr (std::is_void_v<std::invoke_result_t<F, SceneRuns&>>) {
+            Guarded::with(std::move(f));
+            issue_warnings();
+        } else {
+            auto result = Guarded::with(std::move(f));
+            issue_warnings();
+            return result;
+        }
+    }
+    void issue_warnings() { warnings_->issue(); }
+
     std::shared_ptr<Frames> frames;  // of the last run that kept some
     std::shared_ptr<void> painter;   // of pictures, once there was one
+
+private:
+    std::shared_ptr<PendingWarnings> warnings_;
 };
 using Shared = std::shared_ptr<SharedScene>;
 

@@ -13,10 +13,8 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 
 #include "app/python/src/guarded.hpp"
-#include "app/python/src/scenes/physics_warnings.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 
@@ -106,16 +104,17 @@ nb::object final_of(const Shared& scene, const std::string& name) {
 Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& precision,
             std::int64_t steps, std::uint64_t seed) {
     SimulationOptions options;
-    // Several simulations of one scene find the same.
-    options.on_warning = [said = std::make_shared<std::set<std::string>>()](const Warning& w) {
-        if (said->insert(w.text()).second) issue_warning(w);
-    };
+    const auto warnings = std::make_shared<PendingWarnings>();
+    options.on_warning = [warnings](const Warning& warning) { warnings->add(warning); };
     options.device = std::move(device);
     if (!options.device) options.device = default_device();
     options.precision = precision_of(precision);
     options.steps = steps;
     options.seed = seed;
-    return interruptibly([&] { return std::make_shared<SharedScene>(std::move(scene), options); });
+    Shared made = interruptibly(
+        [&] { return std::make_shared<SharedScene>(std::move(scene), options, warnings); });
+    made->issue_warnings();
+    return made;
 }
 
 nb::tuple optimize(const Shared& scene, std::int64_t iterations, const nb::object& callback) {

@@ -22,6 +22,7 @@ from hindcast._core import device as device
 from hindcast._core import record as record
 from hindcast._core import stream as stream
 from hindcast._errors import ArgumentError as ArgumentError
+from hindcast._errors import PhysicsWarning as PhysicsWarning
 from hindcast.batches import Batch as Batch
 from hindcast.batches import Pulled as Pulled
 from hindcast.pictures import png as png

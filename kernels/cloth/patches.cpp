@@ -132,9 +132,55 @@ private:
             kind = {1, 0, 0};
         } else {
             kind = {0.5, 0.5, -0.5};
-            for (std::size_t f = 0; f < 3; ++f) weight[f] = usable[f] ? 1 : 0;
-            for (std::size_t f = 3 + 2 * c; f < 5 + 2 * c; ++f) weight[f] = usable[f] ? 1 : 0;
+            for (const int f : edges_beside(t, c, usable, shape))
+                weight[static_cast<std::size_t>(f)] = 1;
         }
+    }
+    // Those of the triangle and of its neighbour across edge c; if they do not see all curvatures, as
+    // where three triangles meet at a point beside the border, all that both have in their patches.
+    std::vector<int> edges_beside(std::size_t t, std::size_t c,
+                                  const std::array<bool, patch_edges>& usable,
+                                  const PatchShape<double>& shape) const {
+        std::vector<int> edges;
+        double gram[3][3] = {};
+        for (const std::size_t f :
+             {std::size_t{0}, std::size_t{1}, std::size_t{2}, 3 + 2 * c, 4 + 2 * c}) {
+            if (!usable[f]) continue;
+            edges.push_back(static_cast<int>(f));
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    gram[i][j] += shape.jump(static_cast<int>(f))[static_cast<std::size_t>(i)] *
+                                  shape.jump(static_cast<int>(f))[static_cast<std::size_t>(j)];
+        }
+        const double determinant =
+            gram[0][0] * (gram[1][1] * gram[2][2] - gram[1][2] * gram[2][1]) -
+            gram[0][1] * (gram[1][0] * gram[2][2] - gram[1][2] * gram[2][0]) +
+            gram[0][2] * (gram[1][0] * gram[2][1] - gram[1][1] * gram[2][0]);
+        if (determinant > 1e-4 * std::pow(gram[0][0] + gram[1][1] + gram[2][2], 3)) return edges;
+        edges.clear();
+        const auto theirs = edges_of(static_cast<std::size_t>(across(t, c)->triangle));
+        const auto own = edges_of(t);
+        for (std::size_t f = 0; f < patch_edges; ++f)
+            if (usable[f] && std::ranges::find(own, own[f]) == own.begin() + static_cast<int>(f) &&
+                std::ranges::find(theirs, own[f]) != theirs.end())
+                edges.push_back(static_cast<int>(f));
+        return edges;
+    }
+    // The inner edges of a triangle's patch, -1 where there is none.
+    std::array<std::int64_t, patch_edges> edges_of(std::size_t t) const {
+        std::array<std::int64_t, patch_edges> edges;
+        edges.fill(-1);
+        for (std::size_t c = 0; c < 3; ++c) {
+            if (!across(t, c)) continue;
+            edges[c] = across(t, c)->edge;
+            const auto next = static_cast<std::size_t>(across(t, c)->triangle);
+            const Triangle& n = sheet_.triangles[next];
+            const auto at =
+                static_cast<std::size_t>(std::ranges::find(n, sheet_.triangles[t][c]) - n.begin());
+            for (const std::size_t k : {std::size_t{0}, std::size_t{1}})
+                if (const auto& two = across(next, (at + k) % 3)) edges[3 + 2 * c + k] = two->edge;
+        }
+        return edges;
     }
     // Three edges that see all curvatures well, those of the triangle itself first; or else all.
     static std::vector<int> edges_at_border(const std::array<bool, patch_edges>& usable,

@@ -222,17 +222,16 @@ private:
             lambda.push_back(0);
             mu.push_back(form.shear ? std::min(least, at(values("shear_stiffness"), e)) : least);
         }
-        std::vector<std::int64_t> corners;
-        for (const auto& triangle : sheet_.triangles)
-            for (const std::int64_t p : triangle) corners.push_back(placed_.range.first + p);
-        particles::add_small_elements(model, settings_->name(), settings_->node().pointer(),
-                                      {.corners = std::move(corners),
-                                       .inverse = sheet_.inverse,
-                                       .measure = sheet_.areas,
-                                       .density = values("area_density"),
-                                       .lambda = std::move(lambda),
-                                       .mu = std::move(mu),
-                                       .n = 2});
+        particles::add_small_elements(
+            model, settings_->name(), settings_->node().pointer(),
+            {.first = placed_.range.first,
+             .corners = {sheet_.triangles.front().data(), 3 * sheet_.triangles.size()},
+             .inverse = sheet_.inverse,
+             .measure = sheet_.areas,
+             .density = values("area_density"),
+             .lambda = std::move(lambda),
+             .mu = std::move(mu),
+             .n = 2});
     }
 
     // The arrays of triangles and inner edges.

@@ -20,6 +20,7 @@
 #include "kernels/colliders/colliders.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/colliders/barrier_scene.hpp"
 #include "kernels/colliders/impacts.hpp"
@@ -257,12 +258,21 @@ public:
         else
             model.draw({settings_->name(), model::DrawnBall{&vector, &number, velocity}});
         const bool pushes = response == "penalty" || response == "barrier";
+        const auto keeps_off = [&](const std::string& body) {
+            const model::ContactBody* const robot = model.contact_pairs().find(body);
+            return plane && velocity == nullptr && robot != nullptr &&
+                   robot->keeps_off(half_space(vector, number));
+        };
         const model::Range range =
             pushes ? particles::body_or_all(*settings_, model)
                    : particles::body_or_all_with_velocities(
                          *settings_, model,
                          "rest it on the \"ground\" or a geom of its own model, or choose the "
-                         "response \"penalty\", which pushes on its centres of mass");
+                         "response \"penalty\", which pushes on its centres of mass",
+                         keeps_off);
+        for (const auto& [body, points] : model.bodies_with_points())
+            if (keeps_off(body))
+                model.contact_pairs().keep_apart(settings_->name(), body, "its own ground");
         if (response == "impact") refuse_if_without_effect(model, range);
         barrier::add_contact_obstacle(
             model, *settings_,
@@ -358,6 +368,17 @@ public:
     void finish(Model& model) override { barrier::make_room(model); }
 
 private:
+    static model::HalfSpace half_space(const Quantity& normal, const Quantity& offset) {
+        model::HalfSpace half;
+        double square = 0;
+        for (std::size_t k = 0; k < normal.values.size(); ++k) {
+            half.normal[k] = normal.values[k];
+            square += normal.values[k] * normal.values[k];
+        }
+        half.offset = offset.values.front() * std::sqrt(square);
+        return half;
+    }
+
     // The grid moves material points, and impacts are part of how others move.
     void refuse_if_without_effect(Model& model, model::Range range) const {
         bool material = false;

@@ -385,7 +385,8 @@ bool follows_from_coordinates(Model& model, const std::string& body) {
 }
 
 model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
-                                         const std::string& remedy) {
+                                         const std::string& remedy,
+                                         const std::function<bool(const std::string&)>& spared) {
     if (model.options().integrator == model::Integrator::quasi_static)
         throw settings
             .error("type", "'" + settings.name() +
@@ -403,7 +404,8 @@ model::Range body_or_all_with_velocities(const Settings& settings, Model& model,
     if (const document::Node* of = settings.find("of")) {
         if (led.contains(of->string())) throw fault("of", of->string());
     } else if (!led.empty() && std::ranges::all_of(model.bodies_with_points(), is_led)) {
-        throw fault("type", *led.begin());
+        for (const std::string& body : led)
+            if (!spared || !spared(body)) throw fault("type", body);
     }
     return range;
 }

@@ -74,9 +74,11 @@ model::Range body_or_all(const model::Settings& settings, const model::Model& mo
 void follow_from_coordinates(model::Model& model, const std::string& body);
 bool follows_from_coordinates(model::Model& model, const std::string& body);
 // body_or_all() for what changes velocities. Throws Error, with the remedy, at "of" where that names
-// such a body; and at the object if there are no other points.
-model::Range body_or_all_with_velocities(const model::Settings& settings, model::Model& model,
-                                         const std::string& remedy);
+// such a body; and at the object if there are no other points. Bodies that are `spared` need nothing
+// from the object.
+model::Range body_or_all_with_velocities(
+    const model::Settings& settings, model::Model& model, const std::string& remedy,
+    const std::function<bool(const std::string& body)>& spared = {});
 
 // The point of work item i in a range: i + first. No two items have the same. The kernel is made for
 // that range: with its number known, what it reads and writes stands side by side.

@@ -72,6 +72,11 @@ void add_small_springs(Model& model, const std::string& owner, const std::string
          }});
 }
 
+// Where the numbers of a corner begin.
+static std::size_t at_point(const SmallElements& of, std::int64_t corner, std::size_t dimension) {
+    return static_cast<std::size_t>(of.first + corner) * dimension;
+}
+
 void add_small_elements(Model& model, const std::string& owner, const std::string& pointer,
                         SmallElements elements) {
     const auto D = static_cast<std::size_t>(model.dimension());
@@ -94,22 +99,19 @@ void add_small_elements(Model& model, const std::string& owner, const std::strin
         const std::int64_t* const c = &of.corners[e * (n + 1)];
         for (std::size_t i = 0; i < D; ++i)
             for (std::size_t k = 0; k < n; ++k) {
-                const double edge = values[static_cast<std::size_t>(c[k + 1]) * D + i] -
-                                    values[static_cast<std::size_t>(c[0]) * D + i];
+                const double edge =
+                    values[at_point(of, c[k + 1], D) + i] - values[at_point(of, c[0], D) + i];
                 for (std::size_t j = 0; j < n; ++j)
                     F[i][j] += edge * of.inverse[(e * n + k) * n + j];
             }
         return F;
     };
-    std::vector<Gradient> start(count);
-    for (std::size_t e = 0; e < count; ++e) start[e] = gradient(elements, e, x);
     motions.parts.push_back(
         {owner, pointer,
-         [of = std::move(elements), start = std::move(start), gradient, at, D, n](
+         [of = std::move(elements), &x, gradient, at, D, n](
              std::span<const double> u, std::span<double> stiff, std::span<double>) {
              for (std::size_t e = 0; e < of.measure.size(); ++e) {
-                 const Gradient d = gradient(of, e, u);
-                 const Gradient& F = start[e];
+                 const Gradient d = gradient(of, e, u), F = gradient(of, e, x);
                  Gradient S{};  // n x n, of the strain's change
                  double trace = 0;
                  for (std::size_t i = 0; i < n; ++i)
@@ -129,8 +131,8 @@ void add_small_elements(Model& model, const std::string& owner, const std::strin
                              for (std::size_t b = 0; b < n; ++b)
                                  f += F[i][a] * S[a][b] * of.inverse[(e * n + k) * n + b];
                          f *= of.measure[e];
-                         stiff[static_cast<std::size_t>(c[k + 1]) * D + i] += f;
-                         stiff[static_cast<std::size_t>(c[0]) * D + i] -= f;
+                         stiff[at_point(of, c[k + 1], D) + i] += f;
+                         stiff[at_point(of, c[0], D) + i] -= f;
                      }
              }
          }});
@@ -178,7 +180,8 @@ std::pair<double, std::vector<double>> largest_of_tridiagonal(const std::vector<
 }  // namespace
 
 void check_time_step(Model& model) {
-    SmallMotions& motions = SmallMotions::of(model);
+    SmallMotions motions = std::move(SmallMotions::of(model));  // of no use afterwards
+    model.shared<SmallMotions>() = {};
     if (motions.parts.empty() || model.is_implicit()) return;
     const auto D = static_cast<std::size_t>(model.dimension());
     const std::size_t size = motions.mass.size() * D;
@@ -200,37 +203,46 @@ void check_time_step(Model& model) {
             result[i] = root[i] * (h * h * stiff[i] + 2 * h * damp[i]);
         return result;
     };
-    std::vector<std::vector<double>> basis;
-    std::vector<double> diagonal, beside, v(size);
+    std::vector<double> start(size);
     std::uint64_t random = 88172645463325252ULL;  // xorshift (Marsaglia 2003): any start will do
     for (std::size_t i = 0; i < size; ++i) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-        v[i] =
+        start[i] =
             root[i] == 0 ? 0 : 1 + static_cast<double>(random >> 40) * 0x1p-24 * (i % 2 ? 1 : -2);
     }
-    const double first = std::sqrt(dot(v, v));
+    const double first = std::sqrt(dot(start, start));
     if (first == 0) return;
-    for (double& c : v) c /= first;
-    constexpr std::size_t most = 24;
-    while (basis.size() < most) {
-        std::vector<double> w = apply(v);
-        basis.push_back(v);
-        diagonal.push_back(dot(w, v));
-        for (int twice = 0; twice < 2; ++twice)
-            for (const std::vector<double>& q : basis) {
-                const double part = dot(w, q);
-                for (std::size_t i = 0; i < size; ++i) w[i] -= part * q[i];
+    for (double& c : start) c /= first;
+    // The tridiagonal matrix; without the vectors of all steps, which are made again for `visit`.
+    std::vector<double> diagonal, beside;
+    const auto iterate =
+        [&](const std::function<void(std::size_t, const std::vector<double>&)>& visit) {
+            constexpr std::size_t most = 24;
+            diagonal.clear();
+            beside.clear();
+            std::vector<double> v = start, before(size);
+            while (true) {
+                if (visit) visit(diagonal.size(), v);
+                std::vector<double> w = apply(v);
+                diagonal.push_back(dot(w, v));
+                const double back = beside.empty() ? 0 : beside.back();
+                for (std::size_t i = 0; i < size; ++i)
+                    w[i] -= diagonal.back() * v[i] + back * before[i];
+                const double rest = std::sqrt(dot(w, w));
+                if (diagonal.size() == most || !(rest > 1e-10 * std::abs(diagonal.front()))) return;
+                beside.push_back(rest);
+                before = std::move(v);
+                v = std::move(w);
+                for (double& c : v) c /= rest;
             }
-        const double rest = std::sqrt(dot(w, w));
-        if (!(rest > 1e-12 * std::abs(diagonal.front())) || basis.size() == most) break;
-        beside.push_back(rest);
-        for (std::size_t i = 0; i < size; ++i) v[i] = w[i] / rest;
-    }
+        };
+    iterate({});
     const auto [most_value, weights] = largest_of_tridiagonal(diagonal, beside);
     if (!(most_value > 4 * (1 + 1e-6))) return;
-    std::ranges::fill(v, 0);
-    for (std::size_t k = 0; k < basis.size(); ++k)
-        for (std::size_t i = 0; i < size; ++i) v[i] += weights[k] * basis[k][i];
+    std::vector<double> v(size, 0.0);
+    iterate([&](std::size_t k, const std::vector<double>& q) {
+        for (std::size_t i = 0; i < size; ++i) v[i] += weights[k] * q[i];
+    });
     apply(v);
     const double a = 2 * h * dot(u, damp), b = h * h * dot(u, stiff);
     const double scale = b > 0 ? (std::sqrt(a * a + 16 * b) - a) / (2 * b) : 4 / a;

@@ -48,12 +48,14 @@ void add_small_springs(model::Model& model, const std::string& owner, const std:
 // Linear elements: with the strain E = (F^T F - I)/2 the stress is
 // S = first tr(E) I + 2 second E (Lame), times the measure.
 struct SmallElements {
-    std::vector<std::int64_t> corners;  // numbers of the scene's points, n + 1 per element
-    std::vector<double> inverse;        // n x n per element, row by row
-    std::vector<double> measure;        // of each element at rest
-    std::vector<double> density;        // per measure, one or one per element
-    std::vector<double> lambda, mu;     // times thickness where that is no volume; likewise
-    int n = 3;                          // dimension of an element
+    std::int64_t first = 0;  // of the body's points
+    // Views of the body's mesh, which outlives the build.
+    std::span<const std::int64_t> corners;  // numbers of its points, n + 1 per element
+    std::span<const double> inverse;        // n x n per element, row by row
+    std::span<const double> measure;        // of each element at rest
+    std::vector<double> density;            // per measure, one or one per element
+    std::vector<double> lambda, mu;         // times thickness where that is no volume; likewise
+    int n = 3;                              // dimension of an element
 };
 void add_small_elements(model::Model& model, const std::string& owner, const std::string& pointer,
                         SmallElements elements);

@@ -184,7 +184,7 @@ public:
         if (model.is_implicit()) {
             model.add_energy(elastic);
         } else {
-            note_small_motions(model, corner_list);
+            note_small_motions(model);
             std::vector<NamedArgument> arguments = elastic.arguments;
             arguments.insert(arguments.end(), {{"corners", body_.corners},
                                                {"x", a.position},
@@ -207,7 +207,7 @@ public:
     void finish(Model& model) override { particles::integrate(model); }
 
 private:
-    void note_small_motions(Model& model, const std::vector<std::int64_t>& corners) const {
+    void note_small_motions(Model& model) const {
         const auto values = [&](const char* key) -> const std::vector<double>& {
             return model.find_quantity(settings_->name() + "." + key)->values;
         };
@@ -223,7 +223,8 @@ private:
             }
         }
         particles::add_small_elements(model, settings_->name(), settings_->node().pointer(),
-                                      {.corners = corners,
+                                      {.first = placed_.range.first,
+                                       .corners = mesh_.corners,
                                        .inverse = mesh_.inverse,
                                        .measure = mesh_.volumes,
                                        .density = values("density"),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/error.hpp"
 #include "engine/document/read.hpp"
@@ -51,6 +52,19 @@ bool Bounds::overlap(const Bounds& other) const {
         for (const Box& b : other.boxes)
             if (h.overlaps(b)) return true;
     return false;
+}
+
+bool ContactBody::keeps_off(const HalfSpace& half) const {
+    constexpr double rounding = 1e-9;
+    const auto& n = half.normal;
+    const double length = std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    return std::ranges::any_of(own_ground, [&](const HalfSpace& own) {
+        double turned = 0;  // of unit normals
+        for (std::size_t k = 0; k < 3; ++k)
+            turned = std::max(turned, std::abs(own.normal[k] - n[k] / length));
+        return turned < rounding &&
+               half.offset / length <= own.offset + rounding * (1 + std::abs(own.offset));
+    });
 }
 
 void ContactPairs::add(ContactBody body) { bodies_.push_back(std::move(body)); }

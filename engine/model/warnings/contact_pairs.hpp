@@ -61,7 +61,11 @@ struct ContactBody {
     Extent extent = Extent::points;
     bool moves = true;                            // false: fixed, or as prescribed
     bool several = true;                          // it has parts that can touch each other
+    std::vector<HalfSpace> own_ground{};          // resting, that its own parts do not enter
     std::function<Bounds(double time)> bounds{};  // from the state as it stands, s since the start
+
+    // True if a resting half-space lies within its own ground: it never gets there.
+    bool keeps_off(const HalfSpace& half) const;
 };
 
 class ContactPairs {

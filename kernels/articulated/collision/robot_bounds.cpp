@@ -35,6 +35,12 @@ R times(const R& a, const R& b) {
     return result;
 }
 
+// Below a plane through this place, with z as its normal.
+model::HalfSpace half_space(const R& turn, const V& at) {
+    const V normal{turn[0][2], turn[1][2], turn[2][2]};
+    return {normal, normal[0] * at[0] + normal[1] * at[1] + normal[2] * at[2]};
+}
+
 // A geom that collides, in the frame of its body.
 struct Geom {
     std::size_t body = 0;
@@ -72,6 +78,9 @@ void add_contact_body(Model& model, const std::string& name, const std::string& 
                       const robot::RobotModel& robot, bool touches_itself) {
     std::vector<Geom> geoms = colliding_geoms(robot);
     if (geoms.empty()) return;
+    std::vector<model::HalfSpace> ground;
+    for (const Geom& geom : geoms)
+        if (geom.is_plane && geom.body == 0) ground.push_back(half_space(geom.turn, geom.place));
     if (touches_itself) model.contact_pairs().keep_apart(name, name, "mujoco");
     model.contact_pairs().add(
         {.name = name,
@@ -79,6 +88,7 @@ void add_contact_body(Model& model, const std::string& name, const std::string& 
          .extent = model::Extent::rigid,
          .moves = robot.size("nv") > 0,
          .several = geoms.size() > 1,
+         .own_ground = touches_itself ? std::move(ground) : std::vector<model::HalfSpace>{},
          .bounds = [geoms = std::move(geoms), xpos = model.array(name + ".xpos"),
                     xquat = model.array(name + ".xquat")](double) {
              const std::vector<double> places = xpos.to_doubles(), turns = xquat.to_doubles();
@@ -88,9 +98,7 @@ void add_contact_body(Model& model, const std::string& name, const std::string& 
                  V at = times(body, geom.place.data());
                  for (std::size_t k = 0; k < 3; ++k) at[k] += places[3 * geom.body + k];
                  if (geom.is_plane) {
-                     const V normal{turn[0][2], turn[1][2], turn[2][2]};
-                     bounds.half_spaces.push_back(
-                         {normal, normal[0] * at[0] + normal[1] * at[1] + normal[2] * at[2]});
+                     bounds.half_spaces.push_back(half_space(turn, at));
                      continue;
                  }
                  const V off = times(turn, geom.center.data());

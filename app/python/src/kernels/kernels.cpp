@@ -54,7 +54,8 @@ void PyKernel::prepare() const {
     auto program = std::make_shared<const Program>(parse_program(description));
     if (source_->program) return;
     source_->program = std::move(program);
-    parts_.description = description;
+    // Its steps travel to other processes, the numbers that the function took do not.
+    parts_.description = nb::make_tuple(description[0], description[1], description[2]);
     try {
         definition_.trace(ir::Precision::f64);  // errors of the kernel are told now
     } catch (...) {
@@ -62,7 +63,7 @@ void PyKernel::prepare() const {
         throw;
     }
     source_->describe.reset();
-    source_->unchanged = description[3];
+    if (nb::len(description) > 3) source_->unchanged = description[3];
 }
 
 namespace {

@@ -264,14 +264,18 @@ public:
                    robot->keeps_off(half_space(vector, number));
         };
         const model::Range range =
-            pushes ? particles::body_or_all(*settings_, model)
-                   : particles::body_or_all_with_velocities(
-                         *settings_, model,
-                         "rest it on the \"ground\" or a geom of its own model, or choose the "
-                         "response \"penalty\", which pushes on its centres of mass",
-                         keeps_off);
+            pushes
+                ? particles::body_or_all(*settings_, model)
+                : particles::body_or_all_with_velocities(
+                      *settings_, model,
+                      "rest it on the \"ground\" or a geom of its own model, or choose the "
+                      "response \"penalty\", which pushes on its centres of mass",
+                      [&](const std::string& body) {
+                          const model::ContactBody* const robot = model.contact_pairs().find(body);
+                          return robot == nullptr || !robot->falls || keeps_off(body);
+                      });
         for (const auto& [body, points] : model.bodies_with_points())
-            if (keeps_off(body))
+            if (particles::follows_from_coordinates(model, body) && keeps_off(body))
                 model.contact_pairs().keep_apart(settings_->name(), body, "its own ground");
         if (response == "impact") refuse_if_without_effect(model, range);
         barrier::add_contact_obstacle(

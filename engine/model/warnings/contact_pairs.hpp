@@ -61,6 +61,7 @@ struct ContactBody {
     Extent extent = Extent::points;
     bool moves = true;                            // false: fixed, or as prescribed
     bool several = true;                          // it has parts that can touch each other
+    bool falls = true;                            // a part of it hangs on nothing
     std::vector<HalfSpace> own_ground{};          // resting, that its own parts do not enter
     std::function<Bounds(double time)> bounds{};  // from the state as it stands, s since the start
 

@@ -1,5 +1,6 @@
 #include "kernels/articulated/collision/robot_bounds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -88,6 +89,9 @@ void add_contact_body(Model& model, const std::string& name, const std::string& 
          .extent = model::Extent::rigid,
          .moves = robot.size("nv") > 0,
          .several = geoms.size() > 1,
+         .falls = std::ranges::find(robot.integers("jnt_type"),
+                                    static_cast<std::int32_t>(robot::JointType::free)) !=
+                  robot.integers("jnt_type").end(),
          .own_ground = touches_itself ? std::move(ground) : std::vector<model::HalfSpace>{},
          .bounds = [geoms = std::move(geoms), xpos = model.array(name + ".xpos"),
                     xquat = model.array(name + ".xquat")](double) {

@@ -244,10 +244,11 @@ TEST_CASE("gui fields: points as a grid, with live counts; fixed by clicking and
         CHECK_FALSE(robot.now().error);
         robot.picture("field_box");
 
-        // In place of the written points, a grid of as many: then of more along y.
+        // In place of the written points, a grid of as many from the first one on: then of more
+        // along y.
         choose(robot, hands, "positions/rope.positions/written/##form", "grid");
         CHECK(line(robot, "/bodies/0/positions") ==
-              as_line(R"({"grid": {"counts": [4, 1, 1], "spacing": 0.1}})"));
+              as_line(R"({"grid": {"counts": [4, 1, 1], "spacing": 0.1, "origin": [0, 0, 1]}})"));
         hands.ItemClick(
             (std::string(in_inspector) + "positions/rope.positions/written/grid/counts/$$1/##value")
                 .c_str());

@@ -75,9 +75,10 @@ void each_way(const Form& form, const std::string& below, const Node& value, con
 // written as rows may end before the run, and otherwise has rows up to its end.
 bool has_own_rules(const std::string& pointer, const Node& old) {
     const bool rows = old.is_array() && old.size() > 0 && old.item(0).is_array();
-    return pointer.ends_with("/distances") ||
-           (rows && pointer.starts_with("/controllers/") &&
-            (pointer.ends_with("/values") || pointer.ends_with("/targets")));
+    const bool steers = pointer.starts_with("/controllers/") &&
+                        (pointer.ends_with("/values") || pointer.ends_with("/targets")),
+               pushes = pointer.starts_with("/forces/") && pointer.ends_with("/force");
+    return pointer.ends_with("/distances") || (rows && (steers || pushes));
 }
 
 struct Count {

@@ -121,7 +121,10 @@ private:
         for (const PairInfo& pair : *all) rows.push_back(&pair);
         std::ranges::stable_partition(rows, [](const PairInfo* pair) { return passes(*pair); });
         ImGuiListClipper clipper;
-        clipper.Begin(static_cast<int>(rows.size()));
+        const int count = static_cast<int>(rows.size());
+        clipper.Begin(count);
+        // Few rows are all there, so that the keyboard reaches them.
+        if (constexpr int few = 200; count <= few) clipper.IncludeItemsByIndex(0, count);
         while (clipper.Step())
             for (int k = clipper.DisplayStart; k < clipper.DisplayEnd; ++k) {
                 const PairInfo& pair = *rows[static_cast<std::size_t>(k)];

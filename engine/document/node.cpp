@@ -354,4 +354,8 @@ Error fault_at_key(const Node& object, std::size_t index, std::string happened) 
     return error;
 }
 
+Node number_node(double value) {
+    return std::isfinite(value) ? Node(value) : Node(number_text(value));
+}
+
 }  // namespace hindcast::document

@@ -143,4 +143,7 @@ Error fault(const Node& node, std::string happened);
 // The same at the key of the member at `index` of an object.
 Error fault_at_key(const Node& object, std::size_t index, std::string happened);
 
+// A number as JSON has it: "nan", "inf" and "-inf" are strings.
+Node number_node(double value);
+
 }  // namespace hindcast::document

@@ -88,6 +88,12 @@ std::string shortest(double value) {
     return text;
 }
 
+std::string number_text(double value) {
+    if (std::isfinite(value)) return shortest(value);
+    if (std::isnan(value)) return "nan";
+    return value > 0 ? "inf" : "-inf";
+}
+
 bool is_fraction(std::string_view text) {
     if (!text.empty() && text.front() == '-') text.remove_prefix(1);
     const auto slash = text.find('/');

@@ -19,6 +19,9 @@ namespace hindcast::document {
 // Precondition: finite.
 std::string shortest(double value);
 
+// The same, or "nan", "inf", "-inf".
+std::string number_text(double value);
+
 // True if the text has the form of a fraction: an optional '-', digits, '/', digits.
 bool is_fraction(std::string_view text);
 

@@ -86,6 +86,11 @@ struct Quantity {
 
 struct Range {
     std::int64_t first = 0, count = 0;
+
+    bool overlaps(const Range& other) const {
+        return first < other.first + other.count && other.first < first + count;
+    }
+    bool contains(std::int64_t point) const { return point >= first && point < first + count; }
 };
 
 // What a published array is, for those who find it by its name.

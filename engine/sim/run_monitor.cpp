@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "engine/model/model.hpp"
+#include "engine/model/point_owner.hpp"
+#include "engine/runtime/array/magnitude.hpp"
 
 namespace hindcast {
 
@@ -30,14 +32,6 @@ std::pair<double, std::size_t> longest(const std::vector<double>& values, std::s
 }
 
 double norm_of(const std::vector<double>& v) { return longest(v, v.size()).first; }
-
-// The object that a point of the scene belongs to, and which of its points it is.
-std::pair<std::string, std::int64_t> owner_of(const Model& model, std::int64_t point) {
-    for (const auto& [name, range] : model.bodies_with_points())
-        if (point >= range.first && point < range.first + range.count)
-            return {name, point - range.first};
-    return {"", point};
-}
 
 bool has_points(const Model& model) {
     return model.has_array("position") && model.has_array("velocity");
@@ -118,7 +112,10 @@ void RunMonitor::look_at_speeds(std::int64_t substeps) {
     constexpr std::int64_t least_steps = 16;  // before that growth is not told from a start
     if (size_ <= 0 || substeps < least_steps || left_physics_ || !has_points(model)) return;
     const auto dimension = static_cast<std::size_t>(model.dimension());
-    const auto [speed, row] = longest(model.array("velocity").to_doubles(), dimension);
+    // A vector is at most sqrt(dimension) times as long as its largest component.
+    const Array velocity = model.array("velocity");
+    if (2 * largest_magnitude(velocity) * model.step() <= size_) return;
+    const auto [speed, row] = longest(velocity.to_doubles(), dimension);
     const double way = speed * model.step();
     if (!(way > size_)) return;
     const std::vector<double> now = model.array("position").to_doubles();
@@ -128,7 +125,7 @@ void RunMonitor::look_at_speeds(std::int64_t substeps) {
         from_start.push_back(now[k] - (k < start.size() ? start[k] : 0));
     if (way <= 1000 * size_ && way <= 0.25 * norm_of(from_start)) return;
     left_physics_ = true;
-    const auto [name, point] = owner_of(model, static_cast<std::int64_t>(row));
+    const auto [name, point] = model::owner_of(model, static_cast<std::int64_t>(row));
     const model::ContactBody* const body = model.contact_pairs().find(name);
     model.warnings().add(
         {.identifier = "runaway",

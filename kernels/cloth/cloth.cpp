@@ -209,18 +209,21 @@ private:
             return list[std::min(e, list.size() - 1)];
         };
         const Membrane form = membrane();
+        const std::vector<double>&warps = values("warp_stiffness"),
+              &ratios = values("poisson_ratio"),
+              &wefts = form.weft ? values("weft_stiffness") : warps,
+              &shears = form.shear ? values("shear_stiffness") : warps;
         std::vector<double> lambda, mu;
         for (std::size_t e = 0; e < sheet_.triangles.size(); ++e) {
-            const double k = at(values("warp_stiffness"), e), nu = at(values("poisson_ratio"), e);
+            const double k = at(warps, e), nu = at(ratios, e);
             if (!form.weft && !form.shear) {
                 lambda.push_back(k * nu / (1 - nu * nu));
                 mu.push_back(k / (2 * (1 + nu)));
                 continue;
             }
-            const double weft = form.weft ? at(values("weft_stiffness"), e) : k,
-                         least = 0.5 * std::min(k, weft) * (1 - nu);
+            const double least = 0.5 * std::min(k, at(wefts, e)) * (1 - nu);
             lambda.push_back(0);
-            mu.push_back(form.shear ? std::min(least, at(values("shear_stiffness"), e)) : least);
+            mu.push_back(form.shear ? std::min(least, at(shears, e)) : least);
         }
         particles::add_small_elements(
             model, settings_->name(), settings_->node().pointer(),

@@ -20,7 +20,6 @@
 #include "kernels/colliders/colliders.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/colliders/barrier_scene.hpp"
 #include "kernels/colliders/impacts.hpp"
@@ -261,7 +260,7 @@ public:
         const auto keeps_off = [&](const std::string& body) {
             const model::ContactBody* const robot = model.contact_pairs().find(body);
             return plane && velocity == nullptr && robot != nullptr &&
-                   robot->keeps_off(half_space(vector, number));
+                   robot->keeps_off(barrier::half_space_of(vector.values, number.values.front()));
         };
         const model::Range range =
             pushes
@@ -372,23 +371,11 @@ public:
     void finish(Model& model) override { barrier::make_room(model); }
 
 private:
-    static model::HalfSpace half_space(const Quantity& normal, const Quantity& offset) {
-        model::HalfSpace half;
-        double square = 0;
-        for (std::size_t k = 0; k < normal.values.size(); ++k) {
-            half.normal[k] = normal.values[k];
-            square += normal.values[k] * normal.values[k];
-        }
-        half.offset = offset.values.front() * std::sqrt(square);
-        return half;
-    }
-
     // The grid moves material points, and impacts are part of how others move.
     void refuse_if_without_effect(Model& model, model::Range range) const {
         bool material = false;
         for (const auto& [name, of] : model.bodies_with_points()) {
-            if (of.first >= range.first + range.count || range.first >= of.first + of.count)
-                continue;
+            if (!of.overlaps(range)) continue;
             const model::ContactBody* const body = model.contact_pairs().find(name);
             if (body == nullptr || body->extent != model::Extent::material_points) return;
             material = true;

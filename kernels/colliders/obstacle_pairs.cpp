@@ -12,13 +12,22 @@ namespace hindcast::barrier {
 using model::Model;
 using model::Quantity;
 
-namespace {
-
 double norm_of(std::span<const double> v) {
     double square = 0;
     for (const double c : v) square += c * c;
     return std::sqrt(square);
 }
+
+model::HalfSpace half_space_of(std::span<const double> normal, double offset) {
+    model::HalfSpace half;
+    const double length = norm_of(normal);
+    for (std::size_t k = 0; k < normal.size() && length > 0; ++k)
+        half.normal[k] = normal[k] / length;
+    half.offset = offset;
+    return half;
+}
+
+namespace {
 
 // A box around the obstacle, however it is turned; or the half-space of a plane.
 model::Bounds bounds_of(const ContactObstacle& of, int dimension, double half_diagonal,
@@ -30,13 +39,8 @@ model::Bounds bounds_of(const ContactObstacle& of, int dimension, double half_di
         for (std::size_t k = 0; k < D; ++k) way[k] = of.velocity->values[k] * time;
     model::Bounds bounds;
     if (of.solid == Solid::plane) {
-        model::HalfSpace half;
-        const double length = norm_of(place);
-        half.offset = of.numbers.size->values.front();
-        for (std::size_t k = 0; k < D && length > 0; ++k) {
-            half.normal[k] = place[k] / length;
-            half.offset += half.normal[k] * way[k];
-        }
+        model::HalfSpace half = half_space_of(place, of.numbers.size->values.front());
+        for (std::size_t k = 0; k < D; ++k) half.offset += half.normal[k] * way[k];
         bounds.half_spaces.push_back(half);
         return bounds;
     }
@@ -93,9 +97,7 @@ void add_contact_obstacle(Model& model, const model::Settings& settings,
     const double thickness = thickness_of(obstacle);
     if (thickness == 0) return;
     for (const auto& [body, range] : model.bodies_with_points()) {
-        if (range.first >= obstacle.range.first + obstacle.range.count ||
-            obstacle.range.first >= range.first + range.count)
-            continue;
+        if (!range.overlaps(obstacle.range)) continue;
         const double edge = particles::longest_edge(model, body);
         if (edge <= thickness) continue;
         model.warnings().add(

@@ -1,12 +1,17 @@
 // Obstacles in the table of pairs that can touch (engine/model/warnings/contact_pairs.hpp).
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "engine/model/model.hpp"
 #include "kernels/colliders/barrier.hpp"
 
 namespace hindcast::barrier {
+
+double norm_of(std::span<const double> v);
+// n.x < offset, n the unit vector along `normal`.
+model::HalfSpace half_space_of(std::span<const double> normal, double offset);
 
 // An obstacle of the scene, its points by `range`, and what it does to them.
 struct ContactObstacle {

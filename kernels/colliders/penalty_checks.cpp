@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/colliders/obstacle_pairs.hpp"
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
 
 namespace hindcast {
@@ -39,9 +42,7 @@ Worst worst_friction(const Model& model, const PenaltyContact& c, const Array& p
     const std::vector<double> x = positions.to_doubles(), v = velocities.to_doubles(),
                               w = inverse_masses.to_doubles();
     const std::vector<double>& place = c.place->values;
-    double length = 0;
-    for (const double n : place) length += n * n;
-    length = std::sqrt(length);
+    const double length = barrier::norm_of(place);
     Worst worst;
     for (std::int64_t p = c.range.first; p < c.range.first + c.range.count; ++p) {
         const double* const at = &x[static_cast<std::size_t>(p) * D];
@@ -72,14 +73,11 @@ Worst worst_friction(const Model& model, const PenaltyContact& c, const Array& p
 void check_at_rest(Model& model, const PenaltyContact& c) {
     const std::vector<double>& g = model.find_quantity("gravity")->values;
     const std::vector<double>& n = c.place->values;
-    double along = 0, length = 0, total = 0;
-    for (std::size_t k = 0; k < g.size(); ++k) {
-        along += g[k] * n[k];
-        length += n[k] * n[k];
-        total += g[k] * g[k];
-    }
+    double along = 0;
+    for (std::size_t k = 0; k < g.size(); ++k) along += g[k] * n[k];
     // A sphere has normals of all directions; a plane that gravity does not press on has no N.
-    const double pressing = c.plane ? std::max(0.0, -along / std::sqrt(length)) : std::sqrt(total);
+    const double pressing =
+        c.plane ? std::max(0.0, -along / barrier::norm_of(n)) : barrier::norm_of(g);
     const double ratio = value(c.friction) * pressing * model.step() / value(c.slip_speed);
     if (ratio > 2)
         model.warnings().add({.identifier = "friction_step",
@@ -93,16 +91,18 @@ void check_at_rest(Model& model, const PenaltyContact& c) {
 
 void check_penalty(Model& model, const PenaltyContact& contact) {
     const std::vector<double>& masses = particles::SmallMotions::of(model).mass;
+    const std::vector<char>& fixed = model.shared<particles::FixedPoints>().flags;
     double lightest = 0;
-    for (std::int64_t p = contact.range.first; p < contact.range.first + contact.range.count; ++p)
-        if (const double m = masses[static_cast<std::size_t>(p)];
-            m > 0 && (lightest == 0 || m < lightest))
-            lightest = m;
+    for (std::int64_t p = contact.range.first; p < contact.range.first + contact.range.count; ++p) {
+        const auto at = static_cast<std::size_t>(p);
+        if (at < fixed.size() && fixed[at] != 0) continue;
+        if (const double m = masses[at]; m > 0 && (lightest == 0 || m < lightest)) lightest = m;
+    }
     if (lightest == 0) return;  // points of rigid bodies: their masses are elsewhere
     const double h = model.step(), b = h * h * value(contact.stiffness) / lightest,
                  a = 2 * h * value(contact.damping) / lightest;
     if (a + b > 4 * (1 + 1e-9)) {
-        const double scale = b > 0 ? (std::sqrt(a * a + 16 * b) - a) / (2 * b) : 4 / a;
+        const double scale = particles::stable_part(a, b);
         model.warnings().add(
             {.identifier = "time_step",
              .happened = fmt::format("the step of {:.3g} s is beyond the limit of stability of the "
@@ -121,8 +121,8 @@ void check_penalty(Model& model, const PenaltyContact& contact) {
             worst_friction(model, contact, arrays.position, arrays.velocity, arrays.inverse_mass);
         if (worst.ratio <= 2) return;
         look.warnings.add({.identifier = "friction_step",
-                           .happened = text_of_friction(contact.name, worst.ratio) +
-                                       fmt::format(" for point {} of the scene", worst.point),
+                           .happened = text_of_friction(contact.name, worst.ratio) + " for " +
+                                       particles::point_name(model, worst.point),
                            .remedy = friction_remedy,
                            .pointer = contact.pointer,
                            .numbers = {{"ratio", worst.ratio}, {"limit", 2}},

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
@@ -20,6 +21,7 @@
 #include "kernels/particles/contact_bodies.hpp"
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/point_names.hpp"
+#include "kernels/particles/small_motions.hpp"
 
 namespace hindcast {
 
@@ -219,19 +221,14 @@ private:
         const auto at = [](const std::vector<double>& list, std::size_t i) {
             return list[std::min(i, list.size() - 1)];
         };
+        const std::vector<double>&first = values(engineering ? "young_modulus" : "mu"),
+              &second = values(engineering ? "poisson_ratio" : "lambda"), &masses = values("mass"),
+              &volumes = values("volume");
         Present& present = model.shared<Present>();
         for (std::size_t i = 0; i < static_cast<std::size_t>(placed_.range.count); ++i) {
-            double mu = 0, lambda = 0;
-            if (engineering) {
-                const double E = at(values("young_modulus"), i),
-                             nu = at(values("poisson_ratio"), i);
-                mu = E / (2 * (1 + nu));
-                lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
-            } else {
-                mu = at(values("mu"), i);
-                lambda = at(values("lambda"), i);
-            }
-            const double density = at(values("mass"), i) / at(values("volume"), i);
+            double mu = at(first, i), lambda = at(second, i);
+            if (engineering) std::tie(lambda, mu) = particles::lame_of(mu, lambda);
+            const double density = at(masses, i) / at(volumes, i);
             const double speed = std::sqrt(std::max(lambda + 2 * mu, 0.0) / density);
             if (speed <= present.sound_speed) continue;
             present.sound_speed = speed;

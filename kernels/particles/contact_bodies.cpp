@@ -60,9 +60,7 @@ void add_contact_bodies(Model& model) {
 void keep_apart(Model& model, const std::string& obstacle, model::Range range,
                 const std::string& law, bool through_forces) {
     for (const auto& [name, of] : model.bodies_with_points()) {
-        const bool is_meant =
-            of.first < range.first + range.count && range.first < of.first + of.count;
-        if (!is_meant) continue;
+        if (!of.overlaps(range)) continue;
         if (!follows_from_coordinates(model, name))
             model.contact_pairs().keep_apart(obstacle, name, law);
         else if (through_forces)

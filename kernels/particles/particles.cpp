@@ -165,10 +165,10 @@ public:
             settings_->quantity(model, "velocity", n, placed_.positions).argument();
         const model::Quantity& masses = settings_->quantity(model, "mass", n, placed_.positions);
         const Argument mass = masses.argument();
+        SmallMotions& motions = SmallMotions::of(model);
         for (std::int64_t p = 0; p < n; ++p)
-            SmallMotions::of(model).add_mass(
-                placed_.range.first + p,
-                masses.values[masses.shared ? 0 : static_cast<std::size_t>(p)]);
+            motions.add_mass(placed_.range.first + p,
+                             masses.values[masses.shared ? 0 : static_cast<std::size_t>(p)]);
         const KernelDef kernel =
             for_dimension(model, [](auto dimension) { return initialize<dimension>(); });
         model.prologue().add(model.launch(

@@ -4,6 +4,7 @@
 
 #include "engine/document/read.hpp"
 #include "engine/model/element_names.hpp"
+#include "engine/model/point_owner.hpp"
 
 namespace hindcast::particles {
 
@@ -20,15 +21,12 @@ std::int64_t point_of(const document::Node& node, const std::string& body, model
 }
 
 std::string point_name(model::Model& model, std::int64_t point) {
-    for (const auto& [body, range] : model.bodies_with_points()) {
-        const std::int64_t own = point - range.first;
-        if (own < 0 || own >= range.count) continue;
-        const model::ElementNames* const names = model::element_names(model, body);
-        const std::string name = names != nullptr ? names->name(own) : "";
-        return "point " + (name.empty() ? std::to_string(own) : "'" + name + "'") + " of '" + body +
-               "'";
-    }
-    return "point " + std::to_string(point);
+    const auto [body, own] = model::owner_of(model, point);
+    if (body.empty()) return "point " + std::to_string(point);
+    const model::ElementNames* const names = model::element_names(model, body);
+    const std::string name = names != nullptr ? names->name(own) : "";
+    return "point " + (name.empty() ? std::to_string(own) : "'" + name + "'") + " of '" + body +
+           "'";
 }
 
 std::vector<double> start_points(model::Model& model) {

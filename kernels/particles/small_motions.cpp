@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/particles/implicit.hpp"
+#include "kernels/particles/point_names.hpp"
 
 namespace hindcast::particles {
 
@@ -18,10 +19,14 @@ SmallMotions& SmallMotions::of(Model& model) {
     return motions;
 }
 
+double stable_part(double a, double b) {
+    return b > 0 ? (std::sqrt(a * a + 16 * b) - a) / (2 * b) : 4 / a;
+}
+
 void add_small_springs(Model& model, const std::string& owner, const std::string& pointer,
                        std::vector<SmallSpring> springs) {
     const auto D = static_cast<std::size_t>(model.dimension());
-    const std::vector<double>& x = model.initial_points();
+    const std::vector<double> x = start_points(model);
     struct Linear {
         std::size_t a, b;
         std::array<double, 3> along{};
@@ -52,8 +57,8 @@ void add_small_springs(Model& model, const std::string& owner, const std::string
     }
     SmallMotions::of(model).parts.push_back(
         {owner, pointer,
-         [list = std::move(list), D](std::span<const double> u, std::span<double> stiff,
-                                     std::span<double> damp) {
+         [list = std::move(list), D](std::span<const double>, std::span<const double> u,
+                                     std::span<double> stiff, std::span<double> damp) {
              for (const Linear& l : list) {
                  std::array<double, 3> d{};
                  double along = 0;
@@ -82,7 +87,6 @@ void add_small_elements(Model& model, const std::string& owner, const std::strin
     const auto D = static_cast<std::size_t>(model.dimension());
     const auto n = static_cast<std::size_t>(elements.n);
     const std::size_t count = elements.measure.size();
-    const std::vector<double>& x = model.initial_points();
     SmallMotions& motions = SmallMotions::of(model);
     const auto at = [](const std::vector<double>& list, std::size_t e) {
         return list[std::min(e, list.size() - 1)];
@@ -90,7 +94,7 @@ void add_small_elements(Model& model, const std::string& owner, const std::strin
     for (std::size_t e = 0; e < count; ++e)
         for (std::size_t k = 0; k <= n; ++k)
             motions.add_mass(
-                elements.corners[e * (n + 1) + k],
+                elements.first + elements.corners[e * (n + 1) + k],
                 at(elements.density, e) * elements.measure[e] / static_cast<double>(n + 1));
     using Gradient = std::array<std::array<double, 3>, 3>;  // D x n
     const auto gradient = [D, n](const SmallElements& of, std::size_t e,
@@ -108,8 +112,9 @@ void add_small_elements(Model& model, const std::string& owner, const std::strin
     };
     motions.parts.push_back(
         {owner, pointer,
-         [of = std::move(elements), &x, gradient, at, D, n](
-             std::span<const double> u, std::span<double> stiff, std::span<double>) {
+         [of = std::move(elements), gradient, at, D, n](
+             std::span<const double> x, std::span<const double> u, std::span<double> stiff,
+             std::span<double>) {
              for (std::size_t e = 0; e < of.measure.size(); ++e) {
                  const Gradient d = gradient(of, e, u), F = gradient(of, e, x);
                  Gradient S{};  // n x n, of the strain's change
@@ -191,13 +196,14 @@ void check_time_step(Model& model) {
         if (motions.mass[p] > 0 && (p >= fixed.size() || fixed[p] == 0))
             for (std::size_t k = 0; k < D; ++k) root[p * D + k] = 1 / std::sqrt(motions.mass[p]);
     const double h = model.step();
+    const std::vector<double> x = start_points(model);
     std::vector<double> u(size), stiff(size), damp(size);
     // M^-1/2 (h^2 K + 2 h C) M^-1/2 v
     const auto apply = [&](const std::vector<double>& v) {
         for (std::size_t i = 0; i < size; ++i) u[i] = root[i] * v[i];
         std::ranges::fill(stiff, 0);
         std::ranges::fill(damp, 0);
-        for (const SmallMotions::Part& part : motions.parts) part.add(u, stiff, damp);
+        for (const SmallMotions::Part& part : motions.parts) part.add(x, u, stiff, damp);
         std::vector<double> result(size);
         for (std::size_t i = 0; i < size; ++i)
             result[i] = root[i] * (h * h * stiff[i] + 2 * h * damp[i]);
@@ -245,13 +251,13 @@ void check_time_step(Model& model) {
     });
     apply(v);
     const double a = 2 * h * dot(u, damp), b = h * h * dot(u, stiff);
-    const double scale = b > 0 ? (std::sqrt(a * a + 16 * b) - a) / (2 * b) : 4 / a;
+    const double scale = stable_part(a, b);
     const SmallMotions::Part* worst = &motions.parts.front();
     double share = -1;
     for (const SmallMotions::Part& part : motions.parts) {
         std::ranges::fill(stiff, 0);
         std::ranges::fill(damp, 0);
-        part.add(u, stiff, damp);
+        part.add(x, u, stiff, damp);
         const double own = h * h * dot(u, stiff) + 2 * h * dot(u, damp);
         if (own > share) share = own, worst = &part;
     }

@@ -3,8 +3,8 @@
 //
 // With the stiffness K, the damping C and the masses M, symplectic Euler with a step h is stable
 // where the largest eigenvalue of M^-1 (h^2 K + 2 h C) is below 4: for one oscillator h < 2/omega.
-// (A mode q with a = h q.Cq and b = h^2 q.Kq, q.Mq = 1, has multipliers z with z^2 - (2 - a - b) z +
-// 1 - a = 0; at the limit z = -1.) The eigenvalue is found by Lanczos' method, from below: a stable
+// (A mode q with a = 2 h q.Cq and b = h^2 q.Kq, q.Mq = 1, has multipliers z with
+// z^2 - (2 - a/2 - b) z + 1 - a/2 = 0; at the limit z = -1.) The eigenvalue is found by Lanczos' method, from below: a stable
 // scene is never called unstable.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/model/model.hpp"
@@ -20,10 +21,11 @@ namespace hindcast::particles {
 
 struct SmallMotions {
     // What an object adds: to `stiff` K u and to `damp` C u, one vector per point of the scene each.
+    // `start`: the places of all points.
     struct Part {
         std::string owner, pointer;
-        std::function<void(std::span<const double> u, std::span<double> stiff,
-                           std::span<double> damp)>
+        std::function<void(std::span<const double> start, std::span<const double> u,
+                           std::span<double> stiff, std::span<double> damp)>
             add;
     };
     std::vector<Part> parts;
@@ -36,6 +38,9 @@ struct SmallMotions {
     }
 };
 
+// The part of a step h that is stable, for a mode with a = 2 h q.Cq and b = h^2 q.Kq.
+double stable_part(double a, double b);
+
 // A spring between points, at the start: along it the stiffness, across it the tension per length
 // where that is positive.
 struct SmallSpring {
@@ -45,8 +50,13 @@ struct SmallSpring {
 void add_small_springs(model::Model& model, const std::string& owner, const std::string& pointer,
                        std::vector<SmallSpring> springs);
 
+// Lame's lambda and mu of Young's modulus and Poisson's ratio.
+inline std::pair<double, double> lame_of(double young, double poisson) {
+    return {young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))};
+}
+
 // Linear elements: with the strain E = (F^T F - I)/2 the stress is
-// S = first tr(E) I + 2 second E (Lame), times the measure.
+// S = lambda tr(E) I + 2 mu E, times the measure.
 struct SmallElements {
     std::int64_t first = 0;  // of the body's points
     // Views of the body's mesh, which outlives the build.

@@ -217,9 +217,10 @@ private:
         } else {
             const std::vector<double>&E = values("young_modulus"), &nu = values("poisson_ratio");
             for (std::size_t e = 0; e < std::max(E.size(), nu.size()); ++e) {
-                const double y = E[std::min(e, E.size() - 1)], p = nu[std::min(e, nu.size() - 1)];
-                mu.push_back(y / (2 * (1 + p)));
-                lambda.push_back(y * p / ((1 + p) * (1 - 2 * p)));
+                const auto [first, second] = particles::lame_of(E[std::min(e, E.size() - 1)],
+                                                                nu[std::min(e, nu.size() - 1)]);
+                lambda.push_back(first);
+                mu.push_back(second);
             }
         }
         particles::add_small_elements(model, settings_->name(), settings_->node().pointer(),

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "engine/document/read.hpp"
+#include "engine/model/point_owner.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy.hpp"
 #include "kernels/particles/energies.hpp"
@@ -281,30 +282,31 @@ public:
 private:
     // Springs that only push keep the bodies of their ends apart.
     void note_contact(Model& model, const std::vector<std::int64_t>& ends) const {
-        const auto body_of = [&](std::int64_t point) -> std::string {
-            for (const auto& [name, range] : model.bodies_with_points())
-                if (point >= range.first && point < range.first + range.count) return name;
-            return {};
-        };
         std::set<std::pair<std::string, std::string>> pairs;
         for (std::size_t s = 0; s < ends.size(); s += 2)
-            pairs.emplace(body_of(ends[s]), body_of(ends[s + 1]));
+            pairs.emplace(model::owner_of(model, ends[s]).body,
+                          model::owner_of(model, ends[s + 1]).body);
         for (const auto& [a, b] : pairs)
             model.contact_pairs().keep_apart(a, b, "springs that push");
     }
     void note_small_motions(Model& model, const std::vector<std::int64_t>& ends) const {
-        const auto at = [&](const char* key, std::size_t s) {
-            const model::Quantity* const q = model.find_quantity(settings_->name() + "." + key);
-            if (q == nullptr) return 0.0;
-            return q->values[q->shared ? 0 : s];
+        const auto found = [&](const char* key) {
+            return model.find_quantity(settings_->name() + "." + key);
         };
+        const auto at = [](const model::Quantity* q, std::size_t s) {
+            return q == nullptr ? 0.0 : q->values[q->shared ? 0 : s];
+        };
+        const model::Quantity *const stiffness = found("stiffness"),
+                                     *const damping = found("damping"),
+                                     *const rest = found("rest_length");
         std::vector<particles::SmallSpring> springs;
+        springs.reserve(ends.size() / 2);
         for (std::size_t s = 0; 2 * s < ends.size(); ++s)
             springs.push_back({.a = ends[2 * s],
                                .b = ends[2 * s + 1],
-                               .stiffness = at("stiffness", s),
-                               .damping = at("damping", s),
-                               .rest_length = at("rest_length", s)});
+                               .stiffness = at(stiffness, s),
+                               .damping = at(damping, s),
+                               .rest_length = at(rest, s)});
         particles::add_small_springs(model, settings_->name(), settings_->node().pointer(),
                                      std::move(springs));
     }

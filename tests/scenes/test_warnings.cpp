@@ -225,6 +225,46 @@ TEST_CASE("warnings: an element's limit, against the growth of a small disturban
     CHECK(!(speed_after(1.02 * limit) < 1e-5));
 }
 
+TEST_CASE("warnings: an element's limit does not depend on bodies before it") {
+    // The same tetrahedron alone, and behind points that are heavy or light.
+    const auto limit = [](const std::string& before) {
+        const auto sim = simulate(
+            R"("time": {"step": 0.1, "steps": 1}, "gravity": [0, 0, 0],
+            "contact": {"exceptions": )" +
+            std::string(before.empty() ? "[]" : R"([["dust", "block"]])") + R"(}, "bodies": [)" +
+            before +
+            R"({"type": "solid", "name": "block", "young_modulus": 1e4, "poisson_ratio": 0.3,
+              "mesh": {"points": [[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0], [0.02, 0.01, 0.09]],
+                       "tetrahedra": [[0, 1, 2, 3]]}}])");
+        const Warning* const w = find(*sim, "time_step");
+        return w == nullptr ? 0.0 : number(*w, "limit");
+    };
+    const double alone = limit("");
+    REQUIRE(alone > 0);
+    for (const char* const mass : {"1e-6", "1e6"})
+        CHECK(limit(R"({"type": "particles", "name": "dust", "mass": )" + std::string(mass) +
+                    R"(, "positions": [[5, 0, 0], [6, 0, 0]]}, )") ==
+              doctest::Approx(alone).epsilon(1e-6));
+}
+
+TEST_CASE("warnings: what is fixed does not count for a contact by penalty") {
+    const auto sim = simulate(R"("time": {"step": 0.00201, "steps": 1},
+        "bodies": [{"type": "particles", "name": "peas", "mass": [0.01, 1], "fixed": [0],
+                    "positions": [[0, 0, 1], [1, 0, 1]]}],
+        "colliders": [{"type": "plane", "name": "floor", "normal": [0, 0, 1],
+                       "response": "penalty", "stiffness": 1e4}])");
+    CHECK(sim->warnings().empty());
+}
+
+TEST_CASE("warnings: numbers that are not finite are texts") {
+    Warning warning;
+    warning.identifier = "friction_step";
+    warning.numbers = {{"ratio", HUGE_VAL}, {"limit", 2}};
+    const document::Node node = warning.to_node();
+    CHECK(node.find("numbers")->find("ratio")->string() == "inf");
+    CHECK(node.find("numbers")->find("limit")->real() == 2);
+}
+
 TEST_CASE("warnings: a run that leaves physics below the largest number says so") {
     const auto sim = simulate(oscillator(3e4, 1, 0, "0.02"));  // 2/omega = 0.0115 s
     sim->run(false, [](std::int64_t) { return true; });

@@ -1,4 +1,4 @@
-// What the simulation warns of, with what to do about it; and all pairs of objects that can touch,
+// The warnings of the simulation, each with its remedy; and all pairs of objects that can touch,
 // each with what keeps them apart.
 #include <fmt/format.h>
 #include <imgui_internal.h>
@@ -76,7 +76,7 @@ private:
         }
     }
 
-    // Those that the scene accepts, to be told again.
+    // Warnings that the scene accepts. A button gives them again.
     static void accepted(Workspace& work) {
         const Node* const names = work.document().find("/accepted_warnings");
         for (std::size_t k = 0; names != nullptr && names->is_array() && k < names->size(); ++k) {
@@ -116,15 +116,12 @@ private:
         for (const char* const name : {"Object", "and", "Kept apart by", "Exception"})
             ImGui::TableSetupColumn(name);
         table_headers(helps);
-        // Those that need a look come first.
+        // Pairs that nothing keeps apart come first.
         std::vector<const PairInfo*> rows;
         for (const PairInfo& pair : *all) rows.push_back(&pair);
         std::ranges::stable_partition(rows, [](const PairInfo* pair) { return passes(*pair); });
         ImGuiListClipper clipper;
-        const int count = static_cast<int>(rows.size());
-        clipper.Begin(count);
-        // Few rows are all there, so that the keyboard reaches them.
-        if (constexpr int few = 200; count <= few) clipper.IncludeItemsByIndex(0, count);
+        clipper.Begin(static_cast<int>(rows.size()));
         while (clipper.Step())
             for (int k = clipper.DisplayStart; k < clipper.DisplayEnd; ++k) {
                 const PairInfo& pair = *rows[static_cast<std::size_t>(k)];

@@ -271,7 +271,7 @@ def _make(name, what, groups, gives_inputs, register, platforms):
             target = f"{name}_waits" if choose else name
         else:
             target = choose(name, function, batch) if choose else name
-            # What is lowered has its number alone.
+            # A lowered program holds the number of the function only.
             ctx.module_context.add_keepalive(function.handle)
         aliases = {
             o: r for o, r in function.aliases.items() if is_value and len(has[o]) == sum(has[o])

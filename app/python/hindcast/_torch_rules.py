@@ -152,7 +152,7 @@ class _Call(torch.autograd.Function):
             for group, adjoint in _ADJOINTS[kind].items():
                 if adjoint is None or not any(needed[group]):
                     continue
-                # What the members of a batch share comes together.
+                # Gradients of operands that all members share are summed.
                 results[group] = [
                     term.sum_to_size(operand.shape)
                     for term, operand in zip(_term(function, adjoint, given, d), given[group])

@@ -19,7 +19,7 @@ from hindcast._core import Error
 KINDS = ("real", "f32", "i32", "u32", "i64", "u64", "bool")
 BITS = {"i32": 32, "u32": 32, "i64": 64, "u64": 64}
 _current = threading.local()
-# What operators between a number of NumPy and a Value ask for.
+# Operators between a number of NumPy and a Value ask for this.
 _of_ufuncs = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "power": operator.pow,
     "divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod,

@@ -43,7 +43,7 @@ if not hasattr(_core, "_jax_targets"):
         "this build of hindcast has no handlers for JAX: jaxlib was not there when it was built"
     )
 
-# What users call here, too.
+# Also part of the public names of this module.
 from hindcast import _jax_kernels  # noqa: E402
 from hindcast._jax_kernels import callable_ as callable  # noqa: A004, E402
 from hindcast._jax_kernels import kernel  # noqa: E402

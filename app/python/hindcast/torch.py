@@ -22,7 +22,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("hindcast.torch needs PyTorch: pip install torch") from error
 
-# What users call here, too.
+# Also part of the public names of this module.
 from hindcast import _torch_rules  # noqa: E402
 from hindcast._kernel_parameters import DTYPES  # noqa: E402
 from hindcast._starts import Call, copy_of, fill, in_out, written  # noqa: E402
@@ -137,7 +137,7 @@ class KernelFunction(_kernel_functions.KernelFunction):
     def _usual_precision(self):
         return "f64" if torch.get_default_dtype() == torch.float64 else "f32"
 
-    # What decides by shapes and records is not traced: torch.compile leaves its graph for the call.
+    # Decisions by shapes and records are not traced: torch.compile leaves its graph for the call.
     @torch.compiler.disable
     def __call__(self, *args, **named):
         return super().__call__(*args, **named)

@@ -1,4 +1,4 @@
-// What the simulation warns of, as it is found. A build finds what the scene's numbers say; numbers
+// Warnings of the simulation, as they are found. A build finds those of the scene's numbers; numbers
 // that are set in place are not built, so that a build in the background looks at them once nothing
 // else is to be done. If it warns, the scene is built anew, as for any other edit.
 #include <algorithm>

@@ -20,13 +20,6 @@ void Box::add(const double* place, int dimension, double radius) {
     }
 }
 
-void Box::add(const Box& other) {
-    for (std::size_t k = 0; k < 3; ++k) {
-        low[k] = std::min(low[k], other.low[k]);
-        high[k] = std::max(high[k], other.high[k]);
-    }
-}
-
 bool Box::overlaps(const Box& other) const {
     for (std::size_t k = 0; k < 3; ++k)
         if (low[k] > other.high[k] || other.low[k] > high[k]) return false;
@@ -56,14 +49,12 @@ bool Bounds::overlap(const Bounds& other) const {
 
 bool ContactBody::keeps_off(const HalfSpace& half) const {
     constexpr double rounding = 1e-9;
-    const auto& n = half.normal;
-    const double length = std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     return std::ranges::any_of(own_ground, [&](const HalfSpace& own) {
-        double turned = 0;  // of unit normals
+        double turned = 0;
         for (std::size_t k = 0; k < 3; ++k)
-            turned = std::max(turned, std::abs(own.normal[k] - n[k] / length));
+            turned = std::max(turned, std::abs(own.normal[k] - half.normal[k]));
         return turned < rounding &&
-               half.offset / length <= own.offset + rounding * (1 + std::abs(own.offset));
+               half.offset <= own.offset + rounding * (1 + std::abs(own.offset));
     });
 }
 
@@ -75,8 +66,7 @@ ContactBody* ContactPairs::find(const std::string& name) {
 }
 
 void ContactPairs::keep_apart(const std::string& a, const std::string& b, const std::string& law) {
-    std::string& laws = laws_[ordered(a, b)];
-    if (laws.find(law) == std::string::npos) laws += (laws.empty() ? "" : ", ") + law;
+    laws_[ordered(a, b)].insert(law);
 }
 
 void ContactPairs::read_exceptions(const Node* contact) {
@@ -139,9 +129,10 @@ std::vector<ContactPairs::Pair> ContactPairs::list() const {
             const ContactBody &a = bodies_[i], &b = bodies_[j];
             if (!can_touch(a, b)) continue;
             const auto key = ordered(a.name, b.name);
-            const auto law = laws_.find(key);
-            pairs.push_back(
-                {&a, &b, law == laws_.end() ? "" : law->second, exceptions_.contains(key)});
+            const auto laws = laws_.find(key);
+            std::string text;
+            if (laws != laws_.end()) text = fmt::format("{}", fmt::join(laws->second, ", "));
+            pairs.push_back({&a, &b, std::move(text), exceptions_.contains(key)});
         }
     return pairs;
 }

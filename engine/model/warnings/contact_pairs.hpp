@@ -27,11 +27,10 @@ struct Box {
 
     bool empty() const { return low[0] > high[0]; }
     void add(const double* place, int dimension, double radius = 0);
-    void add(const Box& other);
     bool overlaps(const Box& other) const;
 };
 
-// n.x < offset, n of any length.
+// n.x < offset, n of length 1.
 struct HalfSpace {
     std::array<double, 3> normal{};
     double offset = 0;
@@ -91,7 +90,6 @@ public:
     // All that can touch, in the order in which bodies were added. Two obstacles, two fixed bodies,
     // and points without a size among themselves cannot.
     std::vector<Pair> list() const;
-    const std::vector<ContactBody>& bodies() const { return bodies_; }
     // A list of {"a", "b", "law"}; the law is null where there is none, and "exception" is true
     // where the scene says so.
     document::Node to_node() const;
@@ -109,7 +107,7 @@ private:
         return a < b ? std::pair(a, b) : std::pair(b, a);
     }
     std::vector<ContactBody> bodies_;
-    std::map<std::pair<std::string, std::string>, std::string> laws_;
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> laws_;
     std::set<std::pair<std::string, std::string>> exceptions_;
 };
 

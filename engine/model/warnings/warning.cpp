@@ -49,7 +49,7 @@ std::string Warning::text() const {
 
 Node Warning::to_node() const {
     Node values = Node::object();
-    for (const auto& [name, value] : numbers) values.set(name, value);
+    for (const auto& [name, value] : numbers) values.set(name, document::number_node(value));
     Node node = Node::object({{"identifier", identifier},
                               {"happened", happened},
                               {"remedy", remedy},

@@ -1,9 +1,11 @@
 #include "engine/runtime/rollout/finite_check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "engine/backend/cuda/context.hpp"
+#include "engine/runtime/array/magnitude.hpp"
 #include "engine/runtime/array/memory.hpp"
 
 namespace hindcast {
@@ -18,29 +20,6 @@ void FiniteCheck::set(std::vector<Array> arrays, std::int64_t every) {
     if (device_->cuda() && every > 0 && !arrays_.empty())
         flags_ = Array(ir::Type::i32, {static_cast<std::int64_t>(arrays_.size())});
 }
-
-namespace {
-// A number is finite where its exponent is not all ones.
-template <class Word, Word exponent>
-bool is_finite(const Array& array) {
-    const bool whole =
-        array.component_stride() == 1 && array.element_stride() == array.components();
-    const std::int64_t n = whole ? array.size() : array.elements();
-    const std::int64_t step = whole ? 1 : array.element_stride();
-    for (int c = 0; c < (whole ? 1 : array.components()); ++c) {
-        const Word* data = static_cast<const Word*>(array.data()) + c * array.component_stride();
-        Word most = 0;
-        for (std::int64_t e = 0; e < n; ++e) most = std::max(most, data[e * step] & exponent);
-        if (most == exponent) return false;
-    }
-    return true;
-}
-bool is_finite(const Array& array) {
-    if (!ir::is_real(array.type())) return true;
-    return array.type() == ir::Type::f32 ? is_finite<std::uint32_t, 0x7f800000>(array)
-                                         : is_finite<std::uint64_t, 0x7ff0000000000000>(array);
-}
-}  // namespace
 
 void FiniteCheck::clear_flags() const {
     if (flags_) flags_.memory().clear();  // its version stands: it is no index
@@ -61,7 +40,7 @@ bool FiniteCheck::look(std::int64_t t) {
         return divergence_.has_value();
     }
     for (const Array& a : arrays_) {
-        if (is_finite(a)) continue;
+        if (std::isfinite(largest_magnitude(a))) continue;
         divergence_ = Rollout::Divergence{t, a};
         return true;
     }

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "engine/base/float_environment.hpp"
-#include "engine/sim/results/results.hpp"
+#include "engine/document/text.hpp"
 
 namespace hindcast {
 
@@ -20,7 +20,7 @@ namespace {
 constexpr double worth_copies = 0.25;  // seconds of columns one after the other
 
 std::string amount(double value, const char* unit) {
-    return std::isfinite(value) ? number_text(value) + unit : "not finite";
+    return std::isfinite(value) ? document::number_text(value) + unit : "not finite";
 }
 }  // namespace
 
@@ -140,9 +140,9 @@ Error ResidualFunction::too_large(std::size_t residual, double value) const {
         fmt::format("the residual of {} is {}", describe(residual), amount(value, " sigmas"));
     if (block.weight != 1) text += fmt::format(", of weight {:g}", block.weight);
     if (block.file.empty()) return Error(text).remedy("make the steps shorter");
-    text +=
-        fmt::format("; {} has {} there, and sigma is {:g}", block.file,
-                    number_text(block.measured[at]), ResidualBlock::of(block.sigma, channel, 1));
+    text += fmt::format("; {} has {} there, and sigma is {:g}", block.file,
+                        document::number_text(block.measured[at]),
+                        ResidualBlock::of(block.sigma, channel, 1));
     return Error(text).remedy(
         "correct the recording or \"sigma\"; if the motion is what is too large, make the steps "
         "shorter or start from other values");

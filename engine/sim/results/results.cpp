@@ -79,17 +79,6 @@ const char* name_of(ir::Precision precision) {
     return precision == ir::Precision::f32 ? "f32" : "f64";
 }
 
-Node number_node(double value) {
-    if (std::isfinite(value)) return Node(value);
-    return Node(number_text(value));
-}
-
-std::string number_text(double value) {
-    if (std::isfinite(value)) return document::shortest(value);
-    if (std::isnan(value)) return "nan";
-    return value > 0 ? "inf" : "-inf";
-}
-
 std::vector<std::string> optimization_files(const Simulation& simulation) {
     std::vector<std::string> names = saved_scene_files(simulation, "optimized_scene.json");
     for (const char* name :

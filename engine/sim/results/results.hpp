@@ -27,16 +27,15 @@
 #include <vector>
 
 #include "engine/document/npy.hpp"
+#include "engine/document/text.hpp"
 #include "engine/sim/optimization/optimization.hpp"
 #include "engine/sim/results/results_folder.hpp"
 
 namespace hindcast {
 
 const char* name_of(ir::Precision precision);  // "f32", "f64"
-// A number as JSON has it: "nan", "inf" and "-inf" are strings.
-document::Node number_node(double value);
-// The shortest decimal that reads back to the same bits, or nan, inf, -inf.
-std::string number_text(double value);
+using document::number_node;
+using document::number_text;
 // A text as a field of a table in CSV (RFC 4180).
 std::string csv_field(const std::string& text);
 

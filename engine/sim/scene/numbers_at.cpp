@@ -77,8 +77,7 @@ std::string entry_name(Model& model, const Quantity& quantity, std::size_t entry
 }
 
 void refuse_value(const Quantity& quantity, double value, const std::string& name) {
-    const std::string text =
-        std::isfinite(value) ? document::shortest(value) : fmt::format("{}", value);
+    const std::string text = document::number_text(value);
     if (std::isfinite(value) && quantity.range.contains(value))
         throw Error(fmt::format("{} = {} does not fit f32", name, text))
             .remedy("use the precision f64");

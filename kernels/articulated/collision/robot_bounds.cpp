@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+
+#include "kernels/articulated/derived/host_axes.hpp"
 
 namespace hindcast::articulated {
 
@@ -11,15 +14,7 @@ using model::Model;
 namespace {
 
 using V = std::array<double, 3>;
-using Q = std::array<double, 4>;  // (w, x, y, z)
-using R = std::array<V, 3>;
-
-R matrix_of(const double* q) {
-    const double w = q[0], x = q[1], y = q[2], z = q[3];
-    return {V{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-            V{2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-            V{2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
-}
+using R = HostMatrix;
 
 V times(const R& m, const double* v) {
     V result{};
@@ -67,7 +62,7 @@ std::vector<Geom> colliding_geoms(const robot::RobotModel& robot) {
             geom.center[k] = boxes[6 * g + k];
             geom.half[k] = boxes[6 * g + 3 + k];
         }
-        geom.turn = matrix_of(&turns[4 * g]);
+        geom.turn = axes_of(turns.subspan(4 * g, 4));
         geoms.push_back(geom);
     }
     return geoms;
@@ -98,7 +93,8 @@ void add_contact_body(Model& model, const std::string& name, const std::string& 
              const std::vector<double> places = xpos.to_doubles(), turns = xquat.to_doubles();
              model::Bounds bounds;
              for (const Geom& geom : geoms) {
-                 const R body = matrix_of(&turns[4 * geom.body]), turn = times(body, geom.turn);
+                 const R body = axes_of(std::span(turns).subspan(4 * geom.body, 4)),
+                         turn = times(body, geom.turn);
                  V at = times(body, geom.place.data());
                  for (std::size_t k = 0; k < 3; ++k) at[k] += places[3 * geom.body + k];
                  if (geom.is_plane) {

@@ -248,14 +248,17 @@ TEST_CASE("completion: objects and generators") {
     }
     const Completed value(scene(R"("bodies": [{"type": "particles", "positions": | }])"));
     CHECK(value.find("grid") != nullptr);
-    CHECK(value.with("formula").find("\"positions\": { \"formula\": ") != std::string::npos);
+    // Positions say how many points there are, which a formula cannot.
+    CHECK(value.find("formula") == nullptr);
+    const Completed velocity(scene(R"("bodies": [{"type": "particles", "velocity": | }])"));
+    CHECK(velocity.with("formula").find("\"velocity\": { \"formula\": ") != std::string::npos);
     // In two dimensions vectors have two components.
     CHECK(Completed("{ \"dimension\": 2, | }").with("gravity") ==
           "{ \"dimension\": 2, \"gravity\": <[0, 0]> }");
     CHECK(Completed("{ | }").with("gravity") == "{ \"gravity\": <[0, 0, 0]> }");
     // A generator has one key.
     CHECK(
-        Completed(scene(R"("bodies": [{"type": "particles", "positions": {"formula": "x", |} }])"))
+        Completed(scene(R"("bodies": [{"type": "particles", "velocity": {"formula": "x", |} }])"))
             .list.empty());
     CHECK(
         Completed(

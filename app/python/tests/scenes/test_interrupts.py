@@ -48,8 +48,8 @@ file = sys.argv[1]
 {before}
 print("at work", flush=True)
 try:
-    {work}
-    print("done", flush=True)
+    while True:  # the second of a delay may be enough for the first time
+        {work}
 except BaseException as error:
     print(type(error).__name__, flush=True)
 {behind}

@@ -1,0 +1,12 @@
+// The largest magnitude in an array, as fast as its memory is read.
+#pragma once
+
+#include "engine/runtime/array/array.hpp"
+
+namespace hindcast {
+
+// The largest |value|, of an array of reals; NaN if one of them is, infinite if one of them is. Of
+// integers: 0.
+double largest_magnitude(const Array& array);
+
+}  // namespace hindcast

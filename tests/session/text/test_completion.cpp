@@ -257,9 +257,8 @@ TEST_CASE("completion: objects and generators") {
           "{ \"dimension\": 2, \"gravity\": <[0, 0]> }");
     CHECK(Completed("{ | }").with("gravity") == "{ \"gravity\": <[0, 0, 0]> }");
     // A generator has one key.
-    CHECK(
-        Completed(scene(R"("bodies": [{"type": "particles", "velocity": {"formula": "x", |} }])"))
-            .list.empty());
+    CHECK(Completed(scene(R"("bodies": [{"type": "particles", "velocity": {"formula": "x", |} }])"))
+              .list.empty());
     CHECK(
         Completed(
             scene(

@@ -21,6 +21,7 @@ constexpr PassInfo table[] = {
      false},
     {stencil_blocks, "stencil-blocks", "elements of a stencil, cut out of whole blocks", true,
      false},
+    {prefetch, "prefetch", "arrays that are in no near cache, fetched early", true, false},
     {unchanged_items, "unchanged-items", "items whose results are there already, left out", true,
      false},
     {fusion, "fusion", "adjacent launches, joined into one", true, true},

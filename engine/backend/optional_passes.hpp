@@ -22,6 +22,7 @@ enum class Pass : std::uint8_t {
     symmetry,
     neighbour_runs,
     stencil_blocks,
+    prefetch,
     // Of its launches on the CPU.
     unchanged_items,
     // Of roll-outs.

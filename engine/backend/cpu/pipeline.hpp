@@ -12,6 +12,7 @@
 //     plan               what varies with the item, scratch memory      plan/plan
 //     emit               LLVM text in lanes                             emit/emitter and its folder
 //       stencil-blocks * neighbours cut out of whole blocks             emit/stencil
+//       prefetch *       far arrays fetched early                       emit/memory
 //     compile            LLVM's own passes, machine code, the cache     jit/machine_code
 //
 //   for every launch

@@ -20,7 +20,7 @@ bool LastBindings::change(const Binding* bindings) {
     for (std::size_t p = 0; p < last_.size() && same; ++p) {
         const Binding &a = last_[p], &b = bindings[p];
         same = a.element_stride == b.element_stride && a.component_stride == b.component_stride &&
-               a.count == b.count && a.padded == b.padded &&
+               a.count == b.count && a.padded == b.padded && a.kept == b.kept &&
                (may_alias_[p] == 0 || a.data == b.data);
     }
     if (same) return false;

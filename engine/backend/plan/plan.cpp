@@ -288,6 +288,9 @@ private:
 
 }  // namespace
 
+// Of an array that stays in a processor's own cache from one launch to the next.
+constexpr double near_bytes = 0x1p20;
+
 Form form_of(const Kernel& kernel, const Binding* bindings) {
     Form form(kernel.parameters.size());
     for (std::size_t p = 0; p < form.size(); ++p) {
@@ -308,6 +311,9 @@ Form form_of(const Kernel& kernel, const Binding* bindings) {
         f.wide =
             reach(b.count, b.element_stride) + reach(parameter.components, b.component_stride) >=
             0x1p31;
+        f.far = b.kept || static_cast<double>(b.count) * parameter.components *
+                                  static_cast<double>(ir::size_of(parameter.type)) >
+                              near_bytes;
         if (!accumulates(parameter) || b.data == nullptr) continue;
         for (std::size_t q = 0; q < p && f.same_as < 0; ++q)
             if (accumulates(kernel.parameters[q]) && bindings[q].data == b.data)

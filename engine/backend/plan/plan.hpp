@@ -36,6 +36,7 @@ enum class Layout : std::uint8_t {
 struct ParameterForm {
     Layout layout = Layout::elements;
     bool wide = false;          // offsets may exceed 32 bits
+    bool far = false;           // in no near cache: fetched early
     bool padded = false;        // Binding::padded, where it matters: three components, side by side
     std::int32_t same_as = -1;  // accumulated: the first parameter bound to the same buffer
     bool operator==(const ParameterForm&) const = default;

@@ -190,6 +190,7 @@ private:
                        const std::vector<int>& components);
     Names load_consecutive(int symbol, ir::Value index, const std::vector<int>& components,
                            const std::string& mask);
+    void fetch_ahead(int symbol, int component, ir::Value index, int scalars);
     Names load_by_lane(int symbol, ir::Value index, const std::vector<int>& components);
     void store_element(ir::Value op, int symbol, ir::Value index,
                        const std::vector<int>& components, const Names& values);

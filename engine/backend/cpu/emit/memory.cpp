@@ -296,6 +296,7 @@ Emitter::Names Emitter::load_consecutive(int symbol, Value index,
                                  ? let("load {}, ptr {}, align {}", lanes_of(t), at, align_of(t))
                                  : masked_load(t, at, mask));
             flats_.push_back({at, {values.back()}, {c}});
+            if (cut.empty()) fetch_ahead(symbol, c, index, 1);
         }
         return values;
     }
@@ -305,7 +306,36 @@ Emitter::Names Emitter::load_consecutive(int symbol, Value index,
             masked_load(t, pointer(t, first, std::to_string(part * width_)), flat_mask(n, part)));
     for (const int c : components) values.push_back(deinterleave(t, parts, c));
     flats_.push_back({first, parts, components});
+    fetch_ahead(symbol, 0, index, n);
     return values;
+}
+
+// Fetches what a later block of items will load, where a block loads `scalars` times W scalars from
+// a component on: a step goes over many arrays side by side, planes of components above all, and
+// the processor follows few of them by itself. What the first blocks load is fetched in front of
+// the loop, all at once; else each of these blocks would wait for its own. A fetch beyond an array
+// does nothing: no page is touched that is not there.
+void Emitter::fetch_ahead(int symbol, int component, Value index, int scalars) {
+    constexpr std::size_t line = 64, blocks = 4;
+    if (embedding_ != nullptr || !plan_.form[static_cast<std::size_t>(symbol)].far) return;
+    const Parameter& p = kernel_.parameter(symbol);
+    const std::size_t block = ir::size_of(p.type) * static_cast<std::size_t>(scalars * width_);
+    const auto fetch = [&](const std::string& at, std::size_t byte) {
+        return call("void", "prefetch.p0",
+                    {{"ptr", pointer("i8", at, std::to_string(byte))},
+                     {"i32", "0"},    // to read
+                     {"i32", "3"},    // into the nearest cache
+                     {"i32", "1"}});  // data
+    };
+    const std::string at = element_pointer(symbol, component, index);
+    for (std::size_t k = 0; k < block; k += line) put("{}", fetch(at, blocks * block + k));
+    if (bases_[index] != "%titem") return;
+    std::string offset = "%begin";
+    if (layout(symbol) == Layout::elements) offset = pure("mul i64 {}, {}", offset, p.components);
+    const std::string first =
+        pointer(scalar_type(p.type), component_pointer(symbol, component), offset);
+    for (std::size_t k = 0; k < blocks * block; k += line)
+        preheader_ += "  " + fetch(first, k) + "\n";
 }
 
 void Emitter::store_element(Value op, int symbol, Value index, const std::vector<int>& components,

@@ -371,6 +371,10 @@ CompiledKernel& CompiledKernels::variant(const Binding* bindings, std::int64_t i
     const int width = lanes_for(lowered_.precision, options_.width, items);
     if (last_.change(bindings)) {
         form_ = pull != nullptr ? pull->form(last_.bindings()) : form_of(lowered_, bindings);
+        // Sums in fixed point would be in memory twice, for near and for far arrays.
+        if (!options_.passes.has(Pass::prefetch) ||
+            std::ranges::any_of(fixed_.parameters, &FixedPoint::used))
+            for (ParameterForm& f : form_) f.far = false;
         current_ = nullptr;
     }
     if (current_ != nullptr && current_->width() == width) return *current_;

@@ -105,7 +105,7 @@ Form TargetLoop::form(const std::vector<Binding>& bindings) const {
     Form form = form_of(kernel_, bindings.data());
     for (std::size_t p = most_; p < form.size(); ++p)
         if (kernel_.parameters[p].access == Access::read)
-            form[p] = {.layout = Layout::table, .wide = form[p].wide};
+            form[p] = {.layout = Layout::table, .wide = form[p].wide, .far = true};
     return form;
 }
 

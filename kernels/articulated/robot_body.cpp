@@ -8,6 +8,7 @@
 #include "kernels/articulated/constraints/constraint_rows.hpp"
 #include "kernels/articulated/constraints/constraint_solver.hpp"
 #include "kernels/articulated/constraints/contact_rows.hpp"
+#include "kernels/articulated/constraints/soft_rows.hpp"
 #include "kernels/articulated/dynamics/applied.hpp"
 #include "kernels/articulated/dynamics/energies.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
@@ -86,6 +87,15 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
          "force on the joints without constraints: N, N m"},
         {"qacc_constrained", implicit_of(t) == Implicit::nothing ? 0 : constrained, 1, "",
          "accelerations of the joints before the method's damping: m/s^2, rad/s^2", true},
+        {dof_friction.motion.c_str(), plan.dof_frictions(), 2, "",
+         "velocity and inverse inertia along rows of friction loss"},
+        {dof_limit.motion.c_str(), dof_rows - plan.dof_frictions(), 3, "",
+         "position past limits (negative: beyond), velocity and inverse inertia along them"},
+        {tendon_friction.motion.c_str(), plan.tendon_frictions(), 2, "",
+         "the same of friction loss of tendons"},
+        {tendon_limit.motion.c_str(),
+         static_cast<std::int64_t>(plan.tendons.size()) - plan.tendon_frictions(), 3, "",
+         "the same of limits of tendons"},
         {"dof_row_aref", dof_rows, 1, "", "reference accelerations of limits and friction loss"},
         {"dof_row_mass", dof_rows, 1, "", "masses of limits and friction loss; 0: at rest"},
         {"dof_row_low", dof_rows, 1, "", "least of minus the force of limits and friction loss"},
@@ -216,16 +226,30 @@ std::vector<Launch> RobotBody::constrain(const Stage& stage) const {
     // The search starts from the accelerations of the step before; of later stages, of the first one.
     if (!first.same_memory(solved)) all.push_back(copied(first, solved, "start of the search"));
     const RowSizes sizes = plan_->sizes(tree_->nv);
+    const int dof_frictions = plan_->dof_frictions(), tendon_frictions = plan_->tendon_frictions();
+    const auto rows = [&](const auto& kernel, const auto& names, int begin, std::int64_t count,
+                          const std::string& what) {
+        if (count > 0)
+            all.push_back(launch(kernel(names, plan_->springs, begin), stage, what, {}, count));
+    };
     if (sizes.dof_rows > 0)
-        all.push_back(launch(dof_rows(tree_, plan_), stage, "limits and friction of joints"));
+        all.push_back(launch(dof_motions(plan_), stage, "motions along limits of joints"));
+    rows(friction_rows, dof_friction, 0, dof_frictions, "friction of joints");
+    rows(limit_rows, dof_limit, dof_frictions, sizes.dof_rows - dof_frictions, "limits of joints");
     if (!plan_->coupled.empty())
         all.push_back(launch(coupled_rows(tree_, plan_), stage, "couplings of joints"));
     if (!plan_->equalities.empty())
         all.push_back(launch(equality_rows(tree_, plan_), stage, "equalities"));
     if (!plan_->balls.empty())
         all.push_back(launch(ball_rows(tree_, plan_), stage, "limits of ball joints"));
-    if (!plan_->tendons.empty())
-        all.push_back(launch(tendon_rows(tree_, plan_), stage, "limits and friction of tendons"));
+    if (!plan_->tendons.empty()) {
+        const auto count = static_cast<int>(plan_->tendons.size());
+        all.push_back(launch(tendon_motions(tree_, plan_), stage, "motions along tendons"));
+        rows(friction_rows, tendon_friction, plan_->tendons.front().row, tendon_frictions,
+             "friction of tendons");
+        rows(limit_rows, tendon_limit, plan_->tendons.back().row - (count - tendon_frictions) + 1,
+             count - tendon_frictions, "limits of tendons");
+    }
     for (const Launch& l : collide(stage)) all.push_back(l);
     std::map<std::string, Array> arrays(constants_.begin(), constants_.end());
     arrays.insert(stage.begin(), stage.end());
@@ -295,10 +319,17 @@ void RobotBody::make_constants() {
     };
     std::vector<std::int64_t> dofs;
     std::vector<double> signs;
+    std::map<std::string, std::vector<std::int64_t>> of;  // rows of soft_rows.hpp
     for (const DofRow& row : plan_->dof_rows) {
         dofs.push_back(row.dof);
         signs.push_back(row.kind == DofRow::high ? -1 : 1);
+        const bool friction = row.kind == DofRow::friction;
+        of[friction ? dof_friction.of : dof_limit.of].push_back(friction ? row.dof : row.joint);
     }
+    for (const TendonRow& row : plan_->tendons)
+        of[row.kind == DofRow::friction ? tendon_friction.of : tendon_limit.of].push_back(
+            row.tendon);
+    for (const auto& [key, numbers] : of) integers(key.c_str(), numbers);
     integers("dof_row_dof", dofs);
     reals("dof_row_sign", signs);
     if (tree_->has_spatial_tendons() && !given_.contains("tendon_length0")) {

@@ -109,6 +109,18 @@ private:
 
 }  // namespace
 
+namespace {
+
+template <class R>
+int frictions_of(const std::vector<R>& rows) {
+    return static_cast<int>(std::ranges::count(rows, DofRow::friction, &R::kind));
+}
+
+}  // namespace
+
+int ConstraintPlan::dof_frictions() const { return frictions_of(dof_rows); }
+int ConstraintPlan::tendon_frictions() const { return frictions_of(tendons); }
+
 RowSizes ConstraintPlan::sizes(int dofs) const {
     RowSizes sizes;
     sizes.dofs = dofs;

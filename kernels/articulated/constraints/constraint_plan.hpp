@@ -72,6 +72,8 @@ struct ConstraintPlan {
 
     bool empty() const { return dof_rows.empty() && tree_rows == 0 && contacts == 0; }
     RowSizes sizes(int dofs) const;
+    int dof_frictions() const;     // the first of dof_rows
+    int tendon_frictions() const;  // the first of tendons
     HoldingRows holding() const;
     // Of a contact of this dimension.
     int rows_of(int dimension) const {

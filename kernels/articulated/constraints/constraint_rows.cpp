@@ -21,6 +21,19 @@ Float velocity_along(const Row& row, const Read<Float>& qvel) {
     return sum;
 }
 
+void put_jacobian(const WriteSlice<Float>& jacobian, int dofs, int number, const Row& row) {
+    std::vector<Float> all(at(dofs), Float(0));
+    for (const auto& [dof, value] : row) all[at(dof)] = value;
+    for (int k = 0; k < dofs; ++k) jacobian.store_once(number * dofs + k, all[at(k)]);
+}
+
+// How much of its inverse inertia a row feels, of the integrator `discrete`.
+Float share_of(const Row& row, const Read<Two>& shares) {
+    Share share;
+    for (const auto& [dof, value] : row) share.add(value, shares[dof]);
+    return share.felt();
+}
+
 // Rows of the tree while they are recorded.
 struct Rows {
     int dofs;
@@ -29,22 +42,15 @@ struct Rows {
     SpringOptions options;
     Float h;
 
-    // How much of its inverse inertia a row feels, of the integrator `discrete`.
-    Float felt(const Row& row) const {
-        Share share;
-        for (const auto& [dof, value] : row) share.add(value, shares[dof]);
-        return share.felt();
-    }
     SoftConstraint soft(const SoftNumbers& numbers, const Float& position, const Row& row,
                         const Float& inverse_inertia, Spring spring) const {
-        const Float own = options.discrete ? felt(row) * inverse_inertia : inverse_inertia;
+        const Float own =
+            options.discrete ? share_of(row, shares) * inverse_inertia : inverse_inertia;
         return {numbers, position, own, h, options, spring};
     }
     void put(int number, const Row& row, const Float& reference, const Float& d, const Float& least,
              const Float& most) const {
-        std::vector<Float> all(at(dofs), Float(0));
-        for (const auto& [dof, value] : row) all[at(dof)] = value;
-        for (int k = 0; k < dofs; ++k) jacobian.store_once(number * dofs + k, all[at(k)]);
+        put_jacobian(jacobian, dofs, number, row);
         aref.store_once(number, reference);
         mass.store_once(number, d);
         low.store_once(number, least);
@@ -55,13 +61,8 @@ struct Rows {
                    double margin, const SoftNumbers& numbers, const Float& inverse_inertia) const {
         const Float past = distance - margin;
         const SoftConstraint c = soft(numbers, past, row, inverse_inertia, Spring::limited);
-        put(number, row, c.reference(velocity, past), select(distance < margin, c.mass(), Float(0)),
+        put(number, row, c.reference(velocity, past), select(past < 0.0, c.mass(), Float(0)),
             -unbounded, 0.0);
-    }
-    void put_friction(int number, const Row& row, const Float& velocity, const Float& loss,
-                      const SoftNumbers& numbers, const Float& inverse_inertia) const {
-        const SoftConstraint c = soft(numbers, 0.0, row, inverse_inertia, Spring::none);
-        put(number, row, c.reference(velocity), c.mass(), -loss, loss);
     }
 };
 
@@ -259,17 +260,13 @@ std::vector<std::pair<int, Motion>> jacobian(const Tree& tree, int body, const V
     return list;
 }
 
-KernelDef dof_rows(const TreePointer&, const PlanPointer& plan) {
+KernelDef dof_motions(const PlanPointer& plan) {
     return kernel(
-        "articulated_dof_rows",
-        {"qpos", "qvel", "jnt_range", "jnt_solref", "jnt_solimp", "dof_frictionloss", "dof_solref",
-         "dof_solimp", "dof_invweight0", "dof_shares", "h", "dof_row_aref", "dof_row_mass",
-         "dof_row_low", "dof_row_high"},
-        [plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range, Property<Two> solref,
-               Property<Five> solimp, Property<Float> loss, Property<Two> dof_solref,
-               Property<Five> dof_solimp, Property<Float> weight, Read<Two> shares, Param<Float> h,
-               WriteSlice<Float> aref, WriteSlice<Float> mass, WriteSlice<Float> low,
-               WriteSlice<Float> high) {
+        "articulated_dof_motions",
+        {"qpos", "qvel", "jnt_range", "dof_invweight0", "dof_shares", "dof_friction_motion",
+         "dof_limit_motion"},
+        [plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range, Property<Float> weight,
+               Read<Two> shares, WriteSlice<Two> friction, WriteSlice<Vec3> limit) {
             const auto felt = [&](int dof) {
                 const Float all = weight[dof];
                 if (!plan->springs.discrete) return all;
@@ -280,25 +277,15 @@ KernelDef dof_rows(const TreePointer&, const PlanPointer& plan) {
             for (int i = 0; i < static_cast<int>(plan->dof_rows.size()); ++i) {
                 const DofRow& row = plan->dof_rows[at(i)];
                 if (row.kind == DofRow::friction) {
-                    const SoftConstraint c({dof_solref[row.dof], dof_solimp[row.dof]}, 0.0,
-                                           felt(row.dof), h.value(), plan->springs, Spring::none);
-                    aref.store_once(i, c.reference(qvel[row.dof]));
-                    mass.store_once(i, c.mass());
-                    low.store_once(i, -loss[row.dof]);
-                    high.store_once(i, loss[row.dof]);
+                    friction.store_once(i, Two(qvel[row.dof], felt(row.dof)));
                     continue;
                 }
                 const Two limits = range[row.joint];
                 const bool below = row.kind == DofRow::low;
-                const Float q = qpos[row.qpos], distance = below ? q - limits[0] : limits[1] - q,
-                            past = distance - row.margin;
+                const Float q = qpos[row.qpos], distance = below ? q - limits[0] : limits[1] - q;
                 const Float velocity = below ? Float(qvel[row.dof]) : -qvel[row.dof];
-                const SoftConstraint c({solref[row.joint], solimp[row.joint]}, past, felt(row.dof),
-                                       h.value(), plan->springs, Spring::limited);
-                aref.store_once(i, c.reference(velocity, past));
-                mass.store_once(i, select(distance < row.margin, c.mass(), Float(0)));
-                low.store_once(i, -unbounded);
-                high.store_once(i, 0.0);
+                limit.store_once(i - plan->dof_frictions(),
+                                 Vec3(distance - row.margin, velocity, felt(row.dof)));
             }
         });
 }
@@ -386,36 +373,34 @@ KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan) {
         });
 }
 
-KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan) {
+KernelDef tendon_motions(const TreePointer& tree, const PlanPointer& plan) {
     return kernel(
-        "articulated_tendon_rows",
-        {"qpos", "qvel", "tendon_range", "tendon_solref_lim", "tendon_solimp_lim",
-         "tendon_frictionloss", "tendon_solref_fri", "tendon_solimp_fri", "tendon_invweight0",
-         "tendon_length", "tendon_moment", "dof_shares", "h", "row_jacobian", "row_aref",
-         "row_mass", "row_low", "row_high"},
+        "articulated_tendon_motions",
+        {"qpos", "qvel", "tendon_range", "tendon_invweight0", "tendon_length", "tendon_moment",
+         "dof_shares", "row_jacobian", "tendon_friction_motion", "tendon_limit_motion"},
         [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range,
-                     Property<Two> solref_lim, Property<Five> solimp_lim, Property<Float> loss,
-                     Property<Two> solref_fri, Property<Five> solimp_fri, Property<Float> weight,
-                     Read<Float> tendon_length, Read<Float> tendon_moment, Read<Two> shares,
-                     Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
-                     WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
-            const Rows rows{tree->nv, j, aref, mass, low, high, shares, plan->springs, h.value()};
+                     Property<Float> weight, Read<Float> tendon_length, Read<Float> tendon_moment,
+                     Read<Two> shares, WriteSlice<Float> j, WriteSlice<Two> friction,
+                     WriteSlice<Vec3> limit) {
             const TendonReader tendons{*tree, qpos, tendon_length, tendon_moment};
+            int frictions = 0, limits = 0;
             for (const TendonRow& tendon : plan->tendons) {
                 const int k = tendon.tendon;
                 Row row = tendons.moment(k);
+                if (tendon.kind == DofRow::high) row = negative(std::move(row));
+                put_jacobian(j, tree->nv, tendon.row, row);
+                const Float velocity = velocity_along(row, qvel);
+                Float felt = weight[k];
+                if (plan->springs.discrete) felt = share_of(row, shares) * felt;
                 if (tendon.kind == DofRow::friction) {
-                    rows.put_friction(tendon.row, row, velocity_along(row, qvel), loss[k],
-                                      {solref_fri[k], solimp_fri[k]}, weight[k]);
+                    friction.store_once(frictions++, Two(velocity, felt));
                     continue;
                 }
-                const bool below = tendon.kind == DofRow::low;
                 const Float length = tendons.length(k);
-                const Two limits = range[k];
-                if (!below) row = negative(std::move(row));
-                rows.put_limit(tendon.row, row, velocity_along(row, qvel),
-                               below ? length - limits[0] : limits[1] - length, tendon.margin,
-                               {solref_lim[k], solimp_lim[k]}, weight[k]);
+                const Two ends = range[k];
+                const Float distance =
+                    tendon.kind == DofRow::low ? length - ends[0] : ends[1] - length;
+                limit.store_once(limits++, Vec3(distance - tendon.margin, velocity, felt));
             }
         });
 }

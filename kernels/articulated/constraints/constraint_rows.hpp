@@ -7,14 +7,14 @@
 
 namespace hindcast::articulated {
 
-// Limits of hinges and slides, and friction loss of degrees of freedom.
-KernelDef dof_rows(const TreePointer& tree, const PlanPointer& plan);
+// How limits of hinges and slides, and friction loss of degrees of freedom, move (soft_rows.hpp).
+KernelDef dof_motions(const PlanPointer& plan);
 // Equalities.
 KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan);
 // Limits of ball joints.
 KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan);
-// Limits and friction loss of tendons.
-KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan);
+// The Jacobians of limits and friction loss of tendons, and how they move (soft_rows.hpp).
+KernelDef tendon_motions(const TreePointer& tree, const PlanPointer& plan);
 // Springs, dampers and actuators of the integrator `discrete` that couple what the tree does not.
 KernelDef coupled_rows(const TreePointer& tree, const PlanPointer& plan);
 // passive, actuator, bias -> force: all that is no constraint.

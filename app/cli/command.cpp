@@ -310,7 +310,9 @@ void complain(const std::string& message) noexcept {
 }
 
 void add_quiet(CLI::App& app, bool& quiet) {
-    app.add_flag("--quiet", quiet, "Print nothing but warnings and errors")->group(result_group);
+    app.add_flag("--quiet", quiet, "Print nothing but warnings and errors")
+        ->each([](const std::string&) { set_log_level(LogLevel::warning); })
+        ->group(result_group);
 }
 
 void ResultOptions::add_to(CLI::App& app) {

@@ -21,6 +21,9 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
+#include "app/cli/progress.hpp"
+#include "engine/backend/jit/machine_code.hpp"
+#include "engine/base/log.hpp"
 #include "engine/base/shorten.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
@@ -141,6 +144,9 @@ int run(int argc, char** argv) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }
     catch_signals();
+    const backend::CodeListener compiling([](const std::string& text) {
+        if (log_level() <= LogLevel::info) show_status(text);
+    });
     for (const Command& command : commands)
         if (command.app->parsed()) return command.action();
     return usage_error;

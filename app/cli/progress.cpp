@@ -80,14 +80,18 @@ void Progress::print(std::int64_t done, Time now, const std::string& text) {
     if (rate > 0)
         line += fmt::format("  {}/s  {} left", rate_text(rate),
                             clock_text(static_cast<double>(total_ - done) / rate));
-    line.resize(std::min(line.size(), terminal_width() - 1));
-    put("\r" + line + "\x1b[K");
+    show_status(line);
 }
 
 void Progress::clear() {
     if (mode_ != Mode::bar || !shown_) return;
-    put("\r\x1b[K");
+    show_status("");
     shown_ = false;
+}
+
+void show_status(const std::string& text) {
+    if (!on_terminal()) return;
+    put("\r" + text.substr(0, terminal_width() - 1) + "\x1b[K");
 }
 
 }  // namespace hindcast::cli

@@ -52,4 +52,7 @@ private:
     bool shown_ = false;
 };
 
+// A short text that is replaced by the next one, on terminals; "" takes it off. Nothing in pipes.
+void show_status(const std::string& text);
+
 }  // namespace hindcast::cli

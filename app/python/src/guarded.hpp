@@ -3,9 +3,13 @@
 // numbers.
 #pragma once
 
+#include <unistd.h>
+
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -13,8 +17,16 @@
 #include "app/python/src/scenes/physics_warnings.hpp"
 #include "app/python/src/scenes/scenes.hpp"
 #include "engine/backend/jit/interruption.hpp"
+#include "engine/backend/jit/machine_code.hpp"
 
 namespace hindcast::python {
+
+// On the error stream, if that is a terminal; replaced by the next text.
+inline void show_on_terminal(const std::string& text) {
+    if (::isatty(STDERR_FILENO) == 0) return;
+    std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
+    std::fflush(stderr);
+}
 
 // f() without Python, unless an error that Ctrl-C raises ends it (interruption.hpp): then that error.
 template <class F>
@@ -33,6 +45,7 @@ auto interruptibly(F f) {
         }
         throw Interrupted();
     });
+    const backend::CodeListener compiling(show_on_terminal);
     try {
         return f();
     } catch (const Interrupted&) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/backend/jit/machine_code.hpp"
 #include "engine/sim/gradients/gradient_check.hpp"
 
 namespace hindcast::session {
@@ -24,6 +25,7 @@ Runner::~Runner() = default;
 // ---------------------------------------------------------------- the loop
 
 void Runner::run() {
+    const backend::CodeListener compiling([this](const std::string& text) { say(text); });
     while (!shared_.ends) {
         bool busy = false;
         guarded([&] { write_frame(); });
@@ -127,6 +129,15 @@ void Runner::set_activity(Activity activity, const std::string& text, double pro
     shared_.draft.activity = activity;
     shared_.draft.activity_text = text;
     shared_.draft.progress = progress;
+    shared_.mark_changed();
+}
+
+// What the present activity waits for; "": for nothing any more.
+void Runner::say(const std::string& text) {
+    const Lock lock(shared_.mutex);
+    if (said_.empty()) before_said_ = shared_.draft.activity_text;
+    shared_.draft.activity_text = text.empty() ? before_said_ : text;
+    said_ = text;
     shared_.mark_changed();
 }
 

@@ -65,6 +65,7 @@ private:
     bool edit_is_coming() const;
     void wait_for_shown_edit(Lock& lock);
     bool interrupted() { return interrupt() == Interrupt::now; }
+    void say(const std::string& text);
     void set_activity(Activity activity, const std::string& text = "", double progress = -1);
     void check_gradient();
     void probe_gradients(const TrajectoryPointer& at);
@@ -235,6 +236,8 @@ private:
         std::int64_t first = 0, last = 0;
     };
     std::optional<BetweenRange> between_range_;  // being run now
+
+    std::string said_, before_said_;  // see say()
 
     // Numbers were set in place: only a build can tell what it warns of.
     std::shared_ptr<const document::Document> unchecked_;

@@ -25,7 +25,7 @@ public:
         if (pulled_ && items >= enough_to_pull)
             pulled_->prepare(bindings, items);
         else
-            whole_.variant(bindings, items);
+            whole_.prepare(bindings, items);
     }
 
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {

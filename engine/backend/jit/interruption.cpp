@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -41,6 +42,7 @@ struct Work {
     bool done = false;
     std::atomic<bool> abandoned{false};
     std::exception_ptr error;
+    std::optional<LeftBehind> left;
 };
 
 }  // namespace
@@ -60,14 +62,32 @@ void interruption_point() {
     innermost->ask_();
 }
 
-void run_interruptibly(std::function<void()> work) {
-    if (!is_interruptible()) return work();
-    const auto shared = std::make_shared<Work>();
-    // Signals are for the threads that were there before.
+LeftBehind::LeftBehind() {
+    static std::once_flag once;
+    std::call_once(once, [] { ::on_exit(leave_at_once, nullptr); });
+    ++left_behind;
+}
+
+LeftBehind::~LeftBehind() { --left_behind; }
+
+void start_without_signals(const std::function<void()>& start) {
     sigset_t all, previous;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
-    std::thread thread([shared, work = std::move(work)]() mutable {
+    try {
+        start();
+    } catch (...) {
+        pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+        throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
+
+void run_interruptibly(std::function<void()> work) {
+    if (!is_interruptible()) return work();
+    const auto shared = std::make_shared<Work>();
+    std::thread thread;
+    auto run = [shared, work = std::move(work)]() mutable {
         std::exception_ptr error;
         try {
             const Interruptible here([&shared] {
@@ -81,10 +101,10 @@ void run_interruptibly(std::function<void()> work) {
         const std::lock_guard lock(shared->mutex);
         shared->done = true;
         shared->error = error;
-        if (shared->abandoned) --left_behind;
+        shared->left.reset();
         shared->ended.notify_one();
-    });
-    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+    };
+    start_without_signals([&] { thread = std::thread(std::move(run)); });
     const auto is_done = [&] { return shared->done; };
     try {
         std::unique_lock lock(shared->mutex);
@@ -94,12 +114,10 @@ void run_interruptibly(std::function<void()> work) {
             lock.lock();
         }
     } catch (...) {
-        static std::once_flag once;
-        std::call_once(once, [] { ::on_exit(leave_at_once, nullptr); });
         const std::lock_guard lock(shared->mutex);
         if (!shared->done) {
             shared->abandoned = true;
-            ++left_behind;
+            shared->left.emplace();
         }
         thread.detach();
         throw;

@@ -32,6 +32,19 @@ private:
 bool is_interruptible();
 void interruption_point();
 
+// While one lives, a thread is at work that the end of the process does not wait for: nothing is taken
+// apart then that it may use.
+class LeftBehind {
+public:
+    LeftBehind();
+    ~LeftBehind();
+    LeftBehind(const LeftBehind&) = delete;
+    LeftBehind& operator=(const LeftBehind&) = delete;
+};
+
+// Runs `start`, which makes a thread, such that signals are for the threads that were there before.
+void start_without_signals(const std::function<void()>& start);
+
 // work() on a thread of its own, while this one waits at interruption points. Where one throws, the
 // other thread goes on to its end, and what it needs must live as long: `work` owns it. A process that
 // exits before does not wait for it. Where nobody can end the work, work() is called at once.

@@ -1,8 +1,12 @@
-// LLVM text made into code that can be called, by way of the cache on disk.
+// LLVM text made into code that can be called, by way of the cache on disk. Codes that are asked for
+// before they are waited for are compiled side by side, on as many threads as there are processors.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,17 +15,53 @@
 
 namespace hindcast::backend {
 
+// Code that is there, or is being made.
+class CodeRequest {
+public:
+    CodeRequest() = default;
+    explicit CodeRequest(std::shared_ptr<const ObjectCode> code)
+        : is_made_(true), code_(std::move(code)) {}
+    // Waits for the code, at interruption points (interruption.hpp); it is then made before all that
+    // nobody waits for. Throws Error where LLVM is needed and refuses or is not there.
+    const ObjectCode& get();
+
+private:
+    friend class CodeQueue;
+    enum class State { waiting, at_work, done };
+    std::string text_, name_, title_;
+    Hash128 key_{};
+    std::atomic<bool> is_made_ = false;  // code_ is there, and stays
+    State state_ = State::waiting;       // this and the rest: under the lock of the queue
+    std::shared_ptr<const ObjectCode> code_;
+    std::exception_ptr error_;
+};
+
 // The function `name` of the text. `kind` tells one use of the cache from another; it changes when
-// the meaning of emitted text does. Code that somebody still holds is not made again. Throws Error
-// where LLVM is needed and refuses or is not there.
+// the meaning of emitted text does. Code that somebody still holds is not made again. A request that
+// nobody holds any more is not made.
 //
 // HINDCAST_PERF_MAP=1 writes /tmp/perf-PID.map, by which `perf report` calls the code `title`.
-std::shared_ptr<const ObjectCode> make_machine_code(const std::string& text,
-                                                    const std::string& name,
-                                                    const std::string& title, std::uint64_t kind);
+std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const std::string& name,
+                                                  const std::string& title, std::uint64_t kind);
 
-// What this process has spent on planning, writing and compiling code, or reading it from the
-// cache.
+// While it lives, this thread tells the innermost listener when it has waited for code for half a
+// second: what to show (such as "compiling kernel 12 of 46"), again whenever another one is there, and
+// in the end "". A listener may not wait for code.
+class CodeListener {
+public:
+    explicit CodeListener(std::function<void(const std::string&)> show);
+    ~CodeListener();
+    CodeListener(const CodeListener&) = delete;
+    CodeListener& operator=(const CodeListener&) = delete;
+
+private:
+    friend class CodeQueue;
+    std::function<void(const std::string&)> show_;
+    CodeListener* outer_;
+};
+
+// What this process has spent on planning and writing code, reading it from the cache, and waiting
+// for it to be compiled.
 struct CodeStatistics {
     std::int64_t functions = 0;  // asked for
     std::int64_t compiled = 0;   // of these, by LLVM

@@ -199,7 +199,7 @@ public:
     double bytes() const;
 
     // Compiles what run() needs, so that the first run does not wait for it.
-    void prepare() const;
+    void prepare(const std::vector<int>& kept = {}) const;
 
     explicit operator bool() const { return bound_ != nullptr; }
 

@@ -355,8 +355,10 @@ void Launch::Replay::Bound::run(std::span<const backend::Copy> copies,
     if (!aliases.empty()) add_aliases();
 }
 
-void Launch::Replay::prepare() const {
-    bound_->executable->prepare(bound_->bindings.data(), bound_->items);
+void Launch::Replay::prepare(const std::vector<int>& kept) const {
+    std::vector<backend::Binding> bindings = bound_->bindings;
+    for (const int p : kept) bindings[static_cast<std::size_t>(p)].kept = true;
+    bound_->executable->prepare(bindings.data(), bound_->items);
 }
 
 void Launch::Replay::Bound::ran() const {

@@ -81,10 +81,14 @@ Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
             entry->rotation = StepRotation::make(*entry->schedule, counter_);
         // Functions of steps read what rotated steps do not keep.
         if (entry->rotation && backward && may_compile_back(*entry)) entry->rotation.reset();
-        if (device_->cuda())  // so that all code is made together
+        // So that all code is made together.
+        if (device_->cuda() || device_->options().whole_program != WholeProgramUse::always)
             entry->schedule->each_call([&](const Call& call) {
                 call.forward.prepare();
-                if (backward && call.differentiable) call.backward.prepare();
+                if (!backward || !call.differentiable) return;
+                std::vector<int> kept;
+                for (const Restore& r : call.restores) kept.push_back(r.parameter);
+                call.backward.prepare(kept);
             });
     }
     return *entry;

@@ -50,7 +50,7 @@ Compiled::Compiled(const ir::Kernel& lowered, const Form& form, const CompileOpt
     plan = make_plan(lowered, form, options, fixed);
     const std::string text = emit(plan);
     dump(plan, text);
-    code = make_machine_code(text, "kernel", plan.kernel.name, code_format);
+    code = request_machine_code(text, "kernel", plan.kernel.name, code_format);
 }
 
 CompiledKernel::CompiledKernel(const ir::Kernel& lowered, const Form& form,
@@ -58,7 +58,6 @@ CompiledKernel::CompiledKernel(const ir::Kernel& lowered, const Form& form,
     : lowered_(lowered),
       options_(options),
       compiled_(lowered, form, options, fixed),
-      function_(reinterpret_cast<Function>(compiled_.code->entry())),
       scratch_(plan_.scratch_offset.size()),
       fixed_(plan_) {
     for (std::size_t p = 0; p < form.size(); ++p) {
@@ -320,6 +319,7 @@ CompiledKernel& CompiledKernel::measuring() {
     if (measuring_ == nullptr)
         measuring_ = std::make_unique<CompiledKernel>(lowered_, plan_.form, options_,
                                                       FixedPlan{plan_.fixed, true});
+    measuring_->finish();
     return *measuring_;
 }
 
@@ -366,7 +366,7 @@ void CompiledKernel::lay_out_scratch(std::int64_t items) {
     }
 }
 
-CompiledKernel& CompiledKernels::variant(const Binding* bindings, std::int64_t items,
+CompiledKernel& CompiledKernels::prepare(const Binding* bindings, std::int64_t items,
                                          const TargetLoop* pull) {
     const int width = lanes_for(lowered_.precision, options_.width, items);
     if (last_.change(bindings)) {

@@ -14,7 +14,7 @@
 #include "engine/backend/cpu/launch/unchanged_items.hpp"
 #include "engine/backend/cpu/per_target/target_loop.hpp"
 #include "engine/backend/executable.hpp"
-#include "engine/backend/jit/object_code.hpp"
+#include "engine/backend/jit/machine_code.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 #include "engine/backend/plan/last_bindings.hpp"
 #include "engine/backend/plan/plan.hpp"
@@ -26,7 +26,7 @@ namespace hindcast::backend::cpu {
 // What is planned for a kernel and its code, made under one timer.
 struct Compiled {
     Plan plan;
-    std::shared_ptr<const ObjectCode> code;
+    std::shared_ptr<CodeRequest> code;
 
     Compiled(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
              const FixedPlan& fixed);
@@ -37,6 +37,12 @@ class CompiledKernel {
 public:
     CompiledKernel(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
                    const FixedPlan& fixed);
+
+    // Waits for the code, which is made from the constructor on; before the first run.
+    void finish() {
+        if (function_ == nullptr)
+            function_ = reinterpret_cast<Function>(compiled_.code->get().entry());
+    }
 
     const Form& form() const { return plan_.form; }
     int width() const { return options_.width; }
@@ -83,7 +89,7 @@ private:
     CompileOptions options_;
     Compiled compiled_;
     const Plan& plan_ = compiled_.plan;
-    Function function_;
+    Function function_ = nullptr;
     std::vector<std::size_t> sums_, reduces_;  // parameters
     std::vector<InverseIndex> gathers_;
     std::vector<double> chunk_totals_;  // [chunk][total]
@@ -119,6 +125,13 @@ public:
 
     // The code for these bindings; compiles what was not met before.
     CompiledKernel& variant(const Binding* bindings, std::int64_t items,
+                            const TargetLoop* pull = nullptr) {
+        CompiledKernel& found = prepare(bindings, items, pull);
+        found.finish();
+        return found;
+    }
+    // The same, but does not wait for it.
+    CompiledKernel& prepare(const Binding* bindings, std::int64_t items,
                             const TargetLoop* pull = nullptr);
 
 private:

@@ -54,6 +54,11 @@ void PerTargetLaunch::Part::compile(const CompileOptions& with) {
                                                   no_fixed_point(pull->inner()));
 }
 
+void PerTargetLaunch::Part::prepare(const Binding* bindings) const {
+    code->prepare(bindings, pull->targets(), pull.get());
+    if (inner) inner->prepare(bindings, pull->targets(), pull.get());
+}
+
 std::pair<CompiledKernel*, CompiledKernel*> PerTargetLaunch::Part::variants(
     const Binding* bindings) const {
     const std::int64_t targets = pull->targets();
@@ -84,8 +89,8 @@ PerTargetLaunch::PerTargetLaunch(const Plan& plan, const PerTarget& pulled,
 void PerTargetLaunch::prepare(const Binding* bindings, std::int64_t items) {
     for (Part& part : parts_)
         if (const auto& bound = part.pull->bind(bindings, items, false); !bound.empty())
-            part.variants(bound.data());
-    if (has_rest_) rest_.variant(bind_rest(bindings), items);
+            part.prepare(bound.data());
+    if (has_rest_) rest_.prepare(bind_rest(bindings), items);
 }
 
 bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {

@@ -37,6 +37,7 @@ private:
         const std::vector<Binding>* bound = nullptr;
 
         void compile(const CompileOptions& with);
+        void prepare(const Binding* bindings) const;
         std::pair<CompiledKernel*, CompiledKernel*> variants(const Binding* bindings) const;
         // From now on without copies of what items read.
         void gather(const Plan& plan);

@@ -57,7 +57,7 @@ struct CpuProgram::State {
     };
     std::vector<std::unique_ptr<Called>> calls;
     std::vector<void*> frame;  // every address that the code uses
-    std::shared_ptr<const ObjectCode> code;
+    std::shared_ptr<CodeRequest> code;
     bool ranged = false;
     void (*entry)(void**, std::int64_t begin, std::int64_t end, std::int64_t shift) = nullptr;
 };
@@ -507,9 +507,9 @@ CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_un
         throw Error("internal: a text over a range has one part");
     const CodeTimer timer;
     state_->ranged = text.ranged;
-    state_->code = make_machine_code(Writer(*state_, width).write(text), "program", "whole program",
-                                     program_format);
-    state_->entry = reinterpret_cast<decltype(state_->entry)>(state_->code->entry());
+    state_->code = request_machine_code(Writer(*state_, width).write(text), "program",
+                                        "whole program", program_format);
+    state_->entry = reinterpret_cast<decltype(state_->entry)>(state_->code->get().entry());
 }
 
 CpuProgram::~CpuProgram() = default;

@@ -22,6 +22,7 @@ constexpr PassInfo table[] = {
     {stencil_blocks, "stencil-blocks", "elements of a stencil, cut out of whole blocks", true,
      false},
     {prefetch, "prefetch", "arrays that are in no near cache, fetched early", true, false},
+    {quick_code, "quick-code", "long kernels run before they are optimised", true, false},
     {unchanged_items, "unchanged-items", "items whose results are there already, left out", true,
      false},
     {fusion, "fusion", "adjacent launches, joined into one", true, true},

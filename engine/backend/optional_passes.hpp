@@ -23,6 +23,7 @@ enum class Pass : std::uint8_t {
     neighbour_runs,
     stencil_blocks,
     prefetch,
+    quick_code,
     // Of its launches on the CPU.
     unchanged_items,
     // Of roll-outs.

@@ -71,6 +71,47 @@ TEST_CASE("kernels of the same text are compiled once and share their code") {
     CHECK(compiled() - before == 2 * one);
 }
 
+TEST_CASE("kernels that take long to compile run before they are optimised, with the same bits") {
+    HINDCAST_NEEDS_LLVM();
+    const KernelDef def = kernel("long", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) {
+        Vec3 v = x[i];
+        for (int k = 1; k < 400; ++k)
+            v = cross(v, Vec3(1, 0.5, k)) / (1.0 + sqrt(dot(v, v) + 0.25 * k)) + 0.125 * v;
+        y[i] = v;
+    });
+    const ir::Kernel traced = def.trace(ir::Precision::f32);
+    const auto run = [&](const std::string& without) {
+        Launch launch(traced, 20);
+        const auto code = backend::compile_cpu(launch.kernel(),
+                                               {.passes = PassSet::without(without)});
+        const auto first = launch.run(*code);
+        backend::wait_for_all_code();
+        CHECK(launch.run(*code) == first);  // optimised by now
+        return first;
+    };
+    const auto expected = [&] {
+        const Cache cache;
+        const auto found = run("quick-code");
+        CHECK(cache.entries().size() == 1);
+        return found;
+    }();
+    const Cache cache;
+    CHECK(run("") == expected);
+    const auto entries = cache.entries();
+    REQUIRE(entries.size() == 2);  // both are kept
+    std::vector<std::uintmax_t> sizes;
+    for (const fs::path& entry : entries) sizes.push_back(fs::file_size(entry));
+    CHECK(sizes[0] != sizes[1]);
+    // What is optimised is found first, and nothing is compiled.
+    const std::int64_t before = backend::code_statistics().compiled;
+    CHECK(run("") == expected);
+    CHECK(backend::code_statistics().compiled == before);
+    // The quick one alone: it runs, and is optimised again.
+    fs::remove(entries[sizes[0] > sizes[1] ? 1 : 0]);
+    CHECK(run("") == expected);
+    CHECK(cache.entries().size() == 2);
+}
+
 TEST_CASE("kernel cache: an entry is written, used, and replaced when it is damaged in any way") {
     HINDCAST_NEEDS_LLVM();
     Cache cache;

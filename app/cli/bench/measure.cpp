@@ -8,6 +8,7 @@
 
 #include "app/cli/bench/bench.hpp"
 #include "engine/backend/cuda/context.hpp"
+#include "engine/backend/jit/machine_code.hpp"
 #include "engine/sim/optimization/descent.hpp"
 
 namespace hindcast::cli {
@@ -67,6 +68,7 @@ void measure_host(const Device& device, int repeats, const std::function<void()>
 double fastest(const Device& device, int repeats, int batch, const std::function<void()>& call) {
     double best = 1e300;
     device.synchronize();
+    backend::wait_for_all_code();
     const double start = now();
     for (int r = 0; r < repeats || (repeats > 1 && now() - start < 2.0 && r < 50); ++r) {
         const double t = now();

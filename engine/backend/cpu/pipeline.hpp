@@ -14,6 +14,7 @@
 //       stencil-blocks * neighbours cut out of whole blocks             emit/stencil
 //       prefetch *       far arrays fetched early                       emit/memory
 //     compile            LLVM's own passes, machine code, the cache     jit/machine_code
+//       quick-code *     of a long kernel twice: soon, then optimised   jit/machine_code
 //
 //   for every launch
 //     bind               tables of entries, once per version of indices per_target/target_tables

@@ -177,9 +177,10 @@ public:
         if (llvm_.VerifyModule(module_, LLVMReturnStatusAction, &message) != 0)
             fail("is not valid", llvm_.take(message), text);
         llvm_.take(message);  // empty
-        machine_ = llvm_.CreateTargetMachine(llvm_.target, triple, llvm_.info.cpu.c_str(),
-                                             llvm_.info.features.c_str(), LLVMCodeGenLevelDefault,
-                                             LLVMRelocPIC, LLVMCodeModelSmall);
+        machine_ = llvm_.CreateTargetMachine(
+            llvm_.target, triple, llvm_.info.cpu.c_str(), llvm_.info.features.c_str(),
+            kind == CodeKind::quick_object ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault,
+            LLVMRelocPIC, LLVMCodeModelSmall);
         if (machine_ == nullptr) fail("has no target", llvm_.info.cpu, text);
         llvm_.SetTarget(module_, triple);
         const LLVMTargetDataRef layout = llvm_.CreateTargetDataLayout(machine_);
@@ -193,7 +194,7 @@ public:
             llvm_.DisposeErrorMessage(why);
             fail("cannot be optimised", reason, text);
         }
-        const auto file = kind == CodeKind::object ? LLVMObjectFile : LLVMAssemblyFile;
+        const auto file = kind == CodeKind::assembly ? LLVMAssemblyFile : LLVMObjectFile;
         if (llvm_.TargetMachineEmitToMemoryBuffer(machine_, module_, file, &message, &code_) != 0)
             fail("gives no code", llvm_.take(message), text);
         if (!diagnostic_.empty()) fail("gives no code", diagnostic_, text);

@@ -21,9 +21,9 @@ struct LlvmInfo {
 };
 const LlvmInfo& llvm_info();
 
-enum class CodeKind { object, assembly };
+enum class CodeKind { object, quick_object, assembly };
 
-// Machine code (a relocatable ELF object without external symbols) or assembly text. Throws Error
+// Machine code (quick or not, a relocatable ELF object without external symbols) or assembly text. Throws Error
 // if LLVM is not there or refuses the text. Any number of threads may compile at once.
 std::string compile_llvm(const std::string& text, CodeKind kind);
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "engine/backend/jit/code_cache.hpp"
@@ -75,105 +76,138 @@ void count(std::int64_t CodeStatistics::*number) {
 // What is to be compiled, and the threads that do it. They end when nothing is left.
 class CodeQueue {
 public:
-    std::shared_ptr<CodeRequest> add(const std::string& text, const std::string& name,
-                                     const std::string& title, const Hash128& key) {
+    // The request, or one of the same key that is at work.
+    std::shared_ptr<CodeRequest> add(const std::shared_ptr<CodeRequest>& request) {
         std::unique_lock lock(mutex_);
-        std::weak_ptr<CodeRequest>& known = known_[{key.high, key.low}];
-        if (auto request = known.lock(); request != nullptr && request->error_ == nullptr)
-            return request;
-        std::erase_if(known_, [&](const auto& entry) {
-            return entry.second.expired() && &entry.second != &known;
-        });
-        auto request = std::make_shared<CodeRequest>();
+        std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+        auto& known = known_[{request->key_.high, request->key_.low, request->wants_quick_}];
+        if (auto same = known.lock(); same != nullptr && same->error_ == nullptr) return same;
         known = request;
-        request->text_ = text, request->name_ = name, request->title_ = title;
-        request->key_ = key;
-        waiting_.push_back(request);
-        ++asked_;
-        if (threads_ < most_threads()) {
-            ++threads_;
-            try {
-                start_without_signals([this] { std::thread([this] { work(); }).detach(); });
-            } catch (const std::system_error&) {  // no more threads
-                if (threads_ > 1) return --threads_, request;
-                lock.unlock();
-                work();
-            }
+        // One that has quick code by the cache only waits to be optimised.
+        const bool urgent = request->codes_.empty();
+        (urgent ? waiting_ : later_).push_back(request);
+        if (urgent) ++asked_;
+        if (!start_thread()) {
+            lock.unlock();
+            work();
         }
         return request;
     }
 
     void wait_for(CodeRequest& request) {
         using namespace std::chrono_literals;
-        constexpr auto between = 20ms, soon = 500ms;  // questions of whoever waits; silence
+        constexpr auto soon = 500ms;  // of silence
         const CodeTimer timer;
         const auto begin = std::chrono::steady_clock::now();
         std::int64_t told = -1;
-        const auto tell = [&](const std::string& text) {
+        const auto tell = [](const std::string& text) {
             if (listener != nullptr) listener->show_(text);
         };
         std::unique_lock lock(mutex_);
         const auto at = std::ranges::find(waiting_, &request, &std::shared_ptr<CodeRequest>::get);
         if (at != waiting_.end()) std::rotate(waiting_.begin(), at, at + 1);
-        const auto is_done = [&] { return request.state_ == CodeRequest::State::done; };
-        while (!made_.wait_for(lock, between, is_done)) {
-            const std::int64_t compiled = compiled_, asked = asked_;
-            lock.unlock();
-            if (compiled != told && std::chrono::steady_clock::now() - begin > soon) {
+        wait_until(
+            lock, [&] { return !request.codes_.empty() || request.error_ != nullptr; },
+            [&](std::int64_t compiled, std::int64_t asked) {
+                if (compiled == told || std::chrono::steady_clock::now() - begin < soon) return;
                 tell(fmt::format("compiling kernel {} of {}", compiled + 1, asked));
                 told = compiled;
-            }
-            interruption_point();
-            lock.lock();
-        }
+            });
+        const std::exception_ptr error = request.codes_.empty() ? request.error_ : nullptr;
         lock.unlock();
         if (told >= 0) tell("");
-        if (request.error_) std::rethrow_exception(request.error_);
+        if (error) std::rethrow_exception(error);
+    }
+
+    void wait_for_all() {
+        std::unique_lock lock(mutex_);
+        wait_until(
+            lock, [this] { return threads_ == 0; }, [](std::int64_t, std::int64_t) {});
     }
 
 private:
     static int most_threads() {
         return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     }
+    // Simulations want processors too.
+    static int most_optimising() { return std::max(1, most_threads() / 2); }
+
+    // Asks whoever waits (interruption.hpp) now and then, and tells how far all is.
+    template <class Done, class Tell>
+    void wait_until(std::unique_lock<std::mutex>& lock, Done done, Tell tell) {
+        while (!made_.wait_for(lock, std::chrono::milliseconds(20), done)) {
+            const std::int64_t compiled = compiled_, asked = asked_;
+            lock.unlock();
+            tell(compiled, asked);
+            interruption_point();
+            lock.lock();
+        }
+    }
+
+    // False if there is none, and none can be made.
+    bool start_thread() {
+        if (threads_ == most_threads()) return true;
+        ++threads_;
+        try {
+            start_without_signals([this] { std::thread([this] { work(); }).detach(); });
+        } catch (const std::system_error&) {
+            if (threads_ == 1) return false;  // for the caller, who works instead
+            --threads_;
+        }
+        return true;
+    }
+
     // LLVM cannot be stopped, and nobody waits for it at the end of the process.
     void work() {
         const LeftBehind left;
         std::unique_lock lock(mutex_);
-        while (!waiting_.empty()) {
-            const std::shared_ptr<CodeRequest> request = std::move(waiting_.front());
-            waiting_.pop_front();
+        while (!waiting_.empty() || (!later_.empty() && optimising_ < most_optimising())) {
+            const bool urgent = !waiting_.empty();
+            auto& list = urgent ? waiting_ : later_;
+            const std::shared_ptr<CodeRequest> request = std::move(list.front());
+            list.pop_front();
             if (request.use_count() > 1) {
-                request->state_ = CodeRequest::State::at_work;
+                optimising_ += urgent ? 0 : 1;
                 lock.unlock();
-                std::shared_ptr<const ObjectCode> code;
-                std::exception_ptr error;
-                try {
-                    const std::string object = compile_llvm(request->text_, CodeKind::object);
-                    write_cached(request->key_, object);
-                    code = in_use.add(request->key_, load(object, request->name_, request->title_));
-                    count(&CodeStatistics::compiled);
-                } catch (...) {
-                    error = std::current_exception();
-                }
-                lock.lock();
-                request->text_.clear();
-                request->code_ = code;
-                request->is_made_ = code != nullptr;
-                request->error_ = error;
-                request->state_ = CodeRequest::State::done;
+                make(*request, urgent && request->wants_quick_, lock);
+                optimising_ -= urgent ? 0 : 1;
+                if (urgent && request->wants_quick_ && !request->error_) later_.push_back(request);
             }
-            if (++compiled_ == asked_) compiled_ = asked_ = 0;
+            if (urgent && ++compiled_ == asked_) compiled_ = asked_ = 0;
             made_.notify_all();
         }
         --threads_;
+        made_.notify_all();
+    }
+
+    // Takes the lock.
+    static void make(CodeRequest& request, bool quick, std::unique_lock<std::mutex>& lock) {
+        std::shared_ptr<const ObjectCode> code;
+        std::exception_ptr error;
+        try {
+            const std::string object =
+                compile_llvm(request.text_, quick ? CodeKind::quick_object : CodeKind::object);
+            const Hash128& key = quick ? request.quick_key_ : request.key_;
+            write_cached(key, object);
+            code = in_use.add(key, load(object, request.name_, request.title_));
+            if (request.codes_.empty()) count(&CodeStatistics::compiled);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        if (!quick) request.text_.clear();
+        request.error_ = error;
+        if (code == nullptr) return;
+        request.codes_.push_back(code);
+        request.best_.store(code.get(), std::memory_order_release);
     }
 
     std::mutex mutex_;
     std::condition_variable made_;
-    std::deque<std::shared_ptr<CodeRequest>> waiting_;
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::weak_ptr<CodeRequest>> known_;
-    int threads_ = 0;
-    std::int64_t compiled_ = 0, asked_ = 0;  // since nothing was waiting or at work
+    std::deque<std::shared_ptr<CodeRequest>> waiting_, later_;  // later_: to be optimised
+    std::map<std::tuple<std::uint64_t, std::uint64_t, bool>, std::weak_ptr<CodeRequest>> known_;
+    int threads_ = 0, optimising_ = 0;
+    std::int64_t compiled_ = 0, asked_ = 0;  // since nothing was waiting
 };
 
 namespace {
@@ -184,33 +218,58 @@ CodeQueue& queue() {
     return *one;
 }
 
+std::shared_ptr<const ObjectCode> find_code(const Hash128& key, const std::string& name,
+                                            const std::string& title) {
+    if (auto code = in_use.find(key)) return code;
+    const auto cached = read_cached(key);
+    if (!cached) return nullptr;
+    try {
+        return in_use.add(key, load(*cached, name, title));
+    } catch (const Error& error) {
+        log_warning("kernel cache: {}", error.what());
+        return nullptr;
+    }
+}
+
 }  // namespace
 
-const ObjectCode& CodeRequest::get() {
-    if (!is_made_) queue().wait_for(*this);
-    return *code_;
+const ObjectCode& CodeRequest::wait() {
+    queue().wait_for(*this);
+    return *best_.load();
 }
 
 std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const std::string& name,
-                                                  const std::string& title, std::uint64_t kind) {
+                                                  const std::string& title, std::uint64_t kind,
+                                                  Haste haste) {
+    constexpr std::size_t long_text = 100000;  // about 50 ms
     const CodeTimer timer;
     static const Hash128 target = code_target();  // asks the processor, which takes long
-    Hasher hash;
-    hash.integer(kind).integer(target.high).integer(target.low).text(text);
-    const Hash128 key = hash.digest();
+    const auto key_of = [&](bool quick) {
+        Hasher hash;
+        hash.integer(kind).integer(target.high).integer(target.low).text(text);
+        if (quick) hash.text("quick");
+        return hash.digest();
+    };
     count(&CodeStatistics::functions);
-    std::shared_ptr<const ObjectCode> code = in_use.find(key);
-    if (code == nullptr)
-        if (const auto cached = read_cached(key)) {
-            try {
-                code = in_use.add(key, load(*cached, name, title));
-            } catch (const Error& error) {
-                log_warning("kernel cache: {}", error.what());
-            }
-        }
-    if (code == nullptr) return queue().add(text, name, title, key);
-    return std::make_shared<CodeRequest>(code);
+    auto request = std::make_shared<CodeRequest>();
+    const auto found = [&request](std::shared_ptr<const ObjectCode> code) {
+        if (code == nullptr) return false;
+        request->best_ = code.get();
+        request->codes_ = {std::move(code)};
+        return true;
+    };
+    request->key_ = key_of(false);
+    if (found(find_code(request->key_, name, title))) return request;
+    request->text_ = text, request->name_ = name, request->title_ = title;
+    if (haste == Haste::quick && text.size() > long_text) {
+        request->wants_quick_ = true;
+        request->quick_key_ = key_of(true);
+        found(find_code(request->quick_key_, name, title));
+    }
+    return queue().add(request);
 }
+
+void wait_for_all_code() { queue().wait_for_all(); }
 
 CodeListener::CodeListener(std::function<void(const std::string&)> show)
     : show_(std::move(show)), outer_(std::exchange(listener, this)) {}

@@ -1,5 +1,7 @@
 // LLVM text made into code that can be called, by way of the cache on disk. Codes that are asked for
 // before they are waited for are compiled side by side, on as many threads as there are processors.
+// Long texts become code twice: first in a fourth of the time, to be run at once, then optimised. Both
+// have the same bits. What is optimised takes over when it is there, also in the cache.
 #pragma once
 
 #include <atomic>
@@ -9,30 +11,40 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/backend/jit/object_code.hpp"
 #include "engine/base/hash.hpp"
 
 namespace hindcast::backend {
 
+enum class Haste { quick, patient };  // whether code that is not optimised yet is welcome
+
 // Code that is there, or is being made.
 class CodeRequest {
 public:
-    CodeRequest() = default;
-    explicit CodeRequest(std::shared_ptr<const ObjectCode> code)
-        : is_made_(true), code_(std::move(code)) {}
-    // Waits for the code, at interruption points (interruption.hpp); it is then made before all that
-    // nobody waits for. Throws Error where LLVM is needed and refuses or is not there.
-    const ObjectCode& get();
+    // The best code that there is. Waits for the first one, at interruption points
+    // (interruption.hpp); it is then made before all that nobody waits for. What it returns stays as
+    // long as the request. Throws Error where LLVM is needed and refuses or is not there.
+    const ObjectCode& get() {
+        const ObjectCode* const code = best_.load(std::memory_order_acquire);
+        return code != nullptr ? *code : wait();
+    }
 
 private:
     friend class CodeQueue;
-    enum class State { waiting, at_work, done };
+    friend std::shared_ptr<CodeRequest> request_machine_code(const std::string& text,
+                                                             const std::string& name,
+                                                             const std::string& title,
+                                                             std::uint64_t kind, Haste haste);
+    const ObjectCode& wait();
+
     std::string text_, name_, title_;
-    Hash128 key_{};
-    std::atomic<bool> is_made_ = false;  // code_ is there, and stays
-    State state_ = State::waiting;       // this and the rest: under the lock of the queue
-    std::shared_ptr<const ObjectCode> code_;
+    Hash128 key_{}, quick_key_{};
+    bool wants_quick_ = false;
+    std::atomic<const ObjectCode*> best_ = nullptr;  // the last of codes_
+    // Under the lock of the queue:
+    std::vector<std::shared_ptr<const ObjectCode>> codes_;
     std::exception_ptr error_;
 };
 
@@ -42,7 +54,10 @@ private:
 //
 // HINDCAST_PERF_MAP=1 writes /tmp/perf-PID.map, by which `perf report` calls the code `title`.
 std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const std::string& name,
-                                                  const std::string& title, std::uint64_t kind);
+                                                  const std::string& title, std::uint64_t kind,
+                                                  Haste haste);
+// Waits until nothing is left to be optimised: for measurements.
+void wait_for_all_code();
 
 // While it lives, this thread tells the innermost listener when it has waited for code for half a
 // second: what to show (such as "compiling kernel 12 of 46"), again whenever another one is there, and

@@ -50,7 +50,9 @@ Compiled::Compiled(const ir::Kernel& lowered, const Form& form, const CompileOpt
     plan = make_plan(lowered, form, options, fixed);
     const std::string text = emit(plan);
     dump(plan, text);
-    code = request_machine_code(text, "kernel", plan.kernel.name, code_format);
+    code =
+        request_machine_code(text, "kernel", plan.kernel.name, code_format,
+                             options.passes.has(Pass::quick_code) ? Haste::quick : Haste::patient);
 }
 
 CompiledKernel::CompiledKernel(const ir::Kernel& lowered, const Form& form,

@@ -38,11 +38,9 @@ public:
     CompiledKernel(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
                    const FixedPlan& fixed);
 
-    // Waits for the code, which is made from the constructor on; before the first run.
-    void finish() {
-        if (function_ == nullptr)
-            function_ = reinterpret_cast<Function>(compiled_.code->get().entry());
-    }
+    // Waits for the code, which is made from the constructor on; before each run, which takes the best
+    // code that there is.
+    void finish() { function_ = reinterpret_cast<Function>(compiled_.code->get().entry()); }
 
     const Form& form() const { return plan_.form; }
     int width() const { return options_.width; }

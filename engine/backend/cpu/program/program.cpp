@@ -508,7 +508,7 @@ CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_un
     const CodeTimer timer;
     state_->ranged = text.ranged;
     state_->code = request_machine_code(Writer(*state_, width).write(text), "program",
-                                        "whole program", program_format);
+                                        "whole program", program_format, Haste::patient);
     state_->entry = reinterpret_cast<decltype(state_->entry)>(state_->code->get().entry());
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/gui/work/process_log.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/text.hpp"
@@ -230,8 +231,8 @@ void Workspace::watch_files() {
                 tell(std::move(notice));
             }
         }
-        if (ImGui::GetTime() > next_autosave_) {
-            next_autosave_ = ImGui::GetTime() + autosave_interval;
+        if (frame_wishes().now() > next_autosave_) {
+            next_autosave_ = frame_wishes().now() + autosave_interval;
             editor_->autosave();
         }
     } catch (const Error& error) {

@@ -177,8 +177,8 @@ void draw_notices(Workspace& work) {
         if (notice->until > 0 && ImGui::IsWindowHovered()) {
             notice->until = held;
         } else if (notice->until > 0) {
-            if (notice->until == held) notice->until = ImGui::GetTime() + 1;
-            frame_wishes().want(FrameReason::timer, notice->until - ImGui::GetTime());
+            if (notice->until == held) notice->until = frame_wishes().now() + 1;
+            frame_wishes().want(FrameReason::timer, notice->until - frame_wishes().now());
         }
         bottom -= ImGui::GetWindowHeight() + px(8);
         ImGui::End();

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "app/session/frames/trajectory.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -106,6 +107,97 @@ TEST_CASE("session: live, iterations go on beyond their number, at most so many 
     scene.session.send(Live{.on = false});
     const auto end = scene.wait([](const Snapshot& s) { return s.activity == Activity::idle; });
     CHECK(end->stop_reason.starts_with("limit: all "));
+}
+
+TEST_CASE("session: live, a rule without an end of its own rests at the minimum, and goes on") {
+    OpenScene scene(test::scene_file("spring_cage.json"));  // gradient descent
+    scene.session.send(Live{});
+    scene.session.send(Optimise{Optimise::What::start});
+    auto now = scene.wait([](const Snapshot& s) { return s.live_waits; });
+    CHECK(now->stop_reason.starts_with("at a minimum: "));
+    CHECK(now->stopped_well);
+    REQUIRE(now->history);
+    CHECK(now->history->size() > 10);
+    CHECK(now->history->size() < 2000);
+    CHECK(now->history->back().loss < 1e-9 * now->history->front().loss);
+    CHECK(now->activity != Activity::optimising);
+    Document changed = *scene.document;
+    for (const double target : {0.3, 0.1}) {  // in place, and the way back
+        const std::int64_t last = last_of(*now);
+        changed.set("/objective/0/target/0", target);
+        scene.apply(changed);
+        now = scene.wait([&](const Snapshot& s) { return s.live_waits && last_of(s) > last; });
+        const auto first = std::ranges::find(*now->history, last + 1, &IterationInfo::iteration);
+        REQUIRE(first != now->history->end());
+        CHECK(now->history->back().loss < 1e-9 * first->loss);
+    }
+    // An edit while it goes on begins the count anew: it does not rest before the new minimum.
+    changed.set("/optimizer/rate", 1e-6);
+    scene.apply(changed);
+    changed.set("/objective/0/target/0", 0.4);
+    scene.apply(changed);
+    const std::int64_t last = last_of(*scene.session.snapshot());
+    scene.wait([&](const Snapshot& s) { return last_of(s) > last + 60; });
+    CHECK_FALSE(scene.session.snapshot()->live_waits);
+}
+
+TEST_CASE("session: live, where nothing can be won it rests") {
+    Thrown thrown_ball;
+    OpenScene& scene = thrown_ball.scene;
+    Document changed = *scene.document;
+    changed.set("/optimizer",  // so slow that single numbers do not see it
+                document::Document::parse(
+                    R"({"type": "gradient_descent", "iterations": 10, "rate": 1e-12})", "text")
+                    .root());
+    scene.apply(changed);
+    scene.session.send(Live{});
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto now = scene.wait([](const Snapshot& s) { return s.live_waits; });
+    CHECK(now->history->size() >= 50);
+    CHECK(now->history->size() < 60);
+}
+
+TEST_CASE("session: of the frames of many small runs only so many are kept") {
+    constexpr std::int64_t each = 1000, most = 65'536;  // frames, without numbers
+    TrajectoryCache cache;
+    const auto pinned = std::make_shared<Trajectory>();
+    for (std::int64_t iteration = 0; iteration < 200; ++iteration) {
+        const auto run = iteration == 0 ? pinned : std::make_shared<Trajectory>();
+        for (std::int64_t k = 0; k < each; ++k) {
+            KeptFrame frame;
+            frame.step = k;
+            run->add(std::make_shared<const KeptFrame>(frame));
+        }
+        cache.put(iteration, run);
+        cache.shrink(std::int64_t{1} << 40, {pinned});
+        const auto kept = static_cast<std::int64_t>(cache.all().size());
+        CHECK(kept * each <= most);
+        CHECK(cache.peek(0) == pinned);
+        CHECK(cache.peek(iteration) == run);
+    }
+    CHECK(static_cast<std::int64_t>(cache.all().size()) == most / each);
+}
+
+TEST_CASE("session: another scene is not live, and nothing is kept of the one before") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    Document changed = *scene.document;
+    changed.set("/optimizer/iterations", 1000);
+    changed.set("/optimizer/rate", 1e-6);  // all of them are far from the end
+    scene.apply(changed);
+    scene.session.send(Live{});
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto before = scene.wait([](const Snapshot& s) { return last_of(s) > 200; });
+    CHECK(before->live.on);
+    CHECK(before->frame_bytes > 200 * 1000);
+    const auto other = test::load_document(test::scene_file("flag.json"));
+    scene.session.send(
+        Apply{std::make_shared<const Document>(*other), 1000, test::scene_file("flag.json"), true});
+    const auto after = scene.wait(
+        [](const Snapshot& s) { return s.revision == 1000 && s.activity == Activity::idle; });
+    CHECK_FALSE(after->live.on);
+    CHECK_FALSE(after->live_waits);
+    CHECK(after->history->empty());
+    CHECK(after->iteration_bytes == 0);
 }
 
 TEST_CASE("session: a slow live optimisation answers at once") {

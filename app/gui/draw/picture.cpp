@@ -1,5 +1,7 @@
 #include "app/gui/draw/picture.hpp"
 
+#include "app/gui/work/frame_wishes.hpp"
+
 namespace hindcast::gui {
 
 Picture::Picture(Canvas& canvas, std::optional<render::TransportKind> transport)
@@ -34,6 +36,7 @@ void Picture::connect(Workspace& work) {
 }
 
 std::optional<ImTextureRef> Picture::draw(Workspace& work, int width, int height) {
+    frame_wishes().shows_picture();
     if (!exchange_ || width < 1 || height < 1) return std::nullopt;
     render::View& view = work.view;
     view.width = width;

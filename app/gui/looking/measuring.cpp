@@ -8,6 +8,7 @@
 
 #include "app/gui/draw/labels.hpp"
 #include "app/gui/input/gestures.hpp"
+#include "app/gui/work/frame_wishes.hpp"
 
 namespace hindcast::gui {
 
@@ -59,7 +60,11 @@ void Measuring::update(Context& context, ImVec2 at, int width, int height, bool 
     }
     if (!idle) under_mouse_.reset();
     const bool moved = io.MousePos.x != looked_at_.x || io.MousePos.y != looked_at_.y;
-    if (!idle || !moved || ImGui::GetTime() < looked_ + look_again) return;
+    if (!idle || !moved) return;
+    if (const double left = looked_ + look_again - ImGui::GetTime(); left > 0) {
+        frame_wishes().want(FrameReason::tooltip, left);
+        return;
+    }
     looked_ = ImGui::GetTime();
     looked_at_ = io.MousePos;
     under_mouse_ = end_under_mouse(context, at, width, height);

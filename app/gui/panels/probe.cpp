@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/gui/input/picking.hpp"
+#include "app/gui/work/frame_wishes.hpp"
 
 namespace hindcast::gui {
 
@@ -35,11 +36,21 @@ void Probe::draw(Context& context, ImVec2 at, bool idle) {
         still_since_ = now;
         text_.clear();
         serial_ = 0;
+        if (idle) frame_wishes().want(FrameReason::tooltip, rest);
         return;
     }
     const render::Frame* const frame = context.picture.frame();
-    if (frame == nullptr || now < still_since_ + rest) return;
-    if (frame->serial != serial_ && now >= looked_at_ + again) look(context, at);
+    if (frame == nullptr) return;
+    if (const double left = still_since_ + rest - now; left > 0) {
+        frame_wishes().want(FrameReason::tooltip, left);
+        return;
+    }
+    if (frame->serial != serial_) {
+        if (const double left = looked_at_ + again - now; left > 0)
+            frame_wishes().want(FrameReason::tooltip, left);
+        else
+            look(context, at);
+    }
     if (text_.empty()) return;
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24);

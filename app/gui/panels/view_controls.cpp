@@ -7,6 +7,7 @@
 
 #include "app/gui/draw/labels.hpp"
 #include "app/gui/looking/looks_popup.hpp"
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/render/colour_map.hpp"
 
 namespace hindcast::gui {
@@ -260,7 +261,9 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at, float right) {
     const bool runs =
         now.activity == session::Activity::simulating && now.steps_computed < now.steps;
     if (!runs) runs_since_ = ImGui::GetTime();
-    if (ImGui::GetTime() > runs_since_ + patience)
+    if (const double left = runs_since_ + patience - ImGui::GetTime(); runs && left > 0)
+        frame_wishes().want(FrameReason::timer, left);
+    else if (runs)
         say(style().palette().quiet,
             fmt::format("{}: {} of {} steps", now.activity_text, now.steps_computed, now.steps));
 }

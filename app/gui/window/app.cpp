@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/gui/work/process_log.hpp"
 #include "app/gui/work/process_memory.hpp"
 #include "app/render/output/png.hpp"
@@ -24,8 +25,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr double frame_seconds = 1.0 / 60;
-constexpr double idle_seconds = 0.25;  // between looks at files; between frames while it settles
-constexpr double settling_seconds = Workspace::autosave_interval + 1;  // after the last news
+constexpr double look_seconds = 0.1;  // between looks at work that goes on beside the window
 
 // A chord pressed and released within one slow frame: ImGui would see the key without its
 // modifier. What comes after the key is kept for the next frame.
@@ -119,7 +119,9 @@ void App::start(Window* window) {
         work_->settings.samples = 1;
         work_->settings.ambient_occlusion = false;
     }
-    settled_ = Clock::now() + std::chrono::seconds(1);  // the layout finds its place
+    frame_wishes() = {};
+    frame_wishes().set_now(clock());
+    frame_wishes().want(FrameReason::screen);
     work_->show_tour = options_.tour && !work_->settings.tour_done;
 }
 
@@ -213,33 +215,66 @@ void App::resize(int width, int height) {
 
 void App::rescale(double content_scale) { options_.content_scale = content_scale; }
 
-// What moves is drawn sixty times a second; otherwise the window sleeps until something happens.
-bool App::moves() const {
+double App::clock() const {
+    if (window_ == nullptr) return passed_;
+    return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+// All that wants frames, but for what panels wish while they are drawn. Asked after each frame and
+// between two of them; nothing here is true for long while nobody does anything.
+void App::want_frames() {
+    FrameWishes& frames = frame_wishes();
+    const auto want_if = [&](bool wanted, FrameReason reason, double seconds = 0) {
+        if (wanted) frames.want(reason, seconds);
+    };
+    want_if(!ImGui::GetCurrentContext()->InputEventsQueue.empty(), FrameReason::input);
+    want_if(options_.interrupted && options_.interrupted(), FrameReason::screen);
+    if (window_ != nullptr)
+        want_if(window_->take_damage() || window_->closed() ||
+                    window_->width() != canvas_->width() ||
+                    window_->height() != canvas_->height() ||
+                    window_->content_scale() != content_scale_,
+                FrameReason::screen);
     const session::Snapshot& now = work_->now();
-    return now.playing || now.activity == session::Activity::optimising ||
-           now.activity == session::Activity::building ||
-           now.activity == session::Activity::simulating || work_->is_opening() ||
-           work_->adding() != nullptr || (picture_ && picture_->expects()) ||
-           shell_->exporter().is_running() || shell_->is_busy() || shell_->gallery().moves();
+    want_if(now.serial != seen_ || work_->log->serial() != shown_log_ || work_->quit(),
+            FrameReason::news);
+    want_if(now.playing && !stopped_time_, FrameReason::motion);
+    // Newer frames are taken where the picture is shown: not behind the gallery or another tab.
+    want_if(frame_wishes().picture_is_shown() && (picture_->expects() || picture_->is_behind()),
+            FrameReason::picture);
+    want_if(shell_->exporter().is_running(), FrameReason::work);
+    want_if(work_->is_opening() || work_->adding() != nullptr || shell_->is_busy(),
+            FrameReason::work, look_seconds);
 }
 
 bool App::wants_frame() {
-    // Until tooltips, fading messages and autosaves have had their time.
-    if (Clock::now() < settled_) return true;
-    if (!ImGui::GetCurrentContext()->InputEventsQueue.empty()) return true;
-    if (window_ != nullptr &&
-        (window_->take_damage() || window_->closed() || window_->width() != canvas_->width() ||
-         window_->height() != canvas_->height() || window_->content_scale() != content_scale_))
-        return true;
-    if (options_.interrupted && options_.interrupted()) return true;
-    const bool passing = std::ranges::any_of(work_->notices(),
-                                             [](const Notice& notice) { return notice.until > 0; });
+    FrameWishes& frames = frame_wishes();
+    frames.set_now(clock());
     const std::uint64_t told = work_->told();
     const bool asked = work_->question().has_value();
     work_->update();
-    return passing || work_->now().serial != seen_ || work_->told() != told ||
-           work_->question().has_value() != asked || work_->log->serial() != shown_log_ ||
-           work_->quit() || moves() || picture_->is_behind();
+    if (work_->told() != told || work_->question().has_value() != asked)
+        frames.want(FrameReason::news);
+    want_frames();
+    return frames.left() <= 0;
+}
+
+// Nobody can see a window that is minimised. What is exported is drawn all the same.
+bool App::is_hidden() const {
+    return window_ != nullptr && !window_->is_shown() && !shell_->exporter().is_running();
+}
+
+// Time that nobody sees stands still: behind the gallery, and where the window is minimised, and goes on
+// when it is seen again.
+void App::stop_unseen_time() {
+    const bool seen = (work_->shows_run() && !is_hidden()) || shell_->exporter().is_running();
+    if (!seen && work_->now().playing && !stopped_time_) {
+        work_->play(false);
+        stopped_time_ = true;
+    } else if (seen && stopped_time_) {
+        work_->play(true);
+        stopped_time_ = false;
+    }
 }
 
 void App::run() {
@@ -256,18 +291,14 @@ void App::run() {
             if (left <= 0) break;
             window_->wait(left);
         }
-        if (lively_ > 0 || !ImGui::GetCurrentContext()->InputEventsQueue.empty() || moves())
-            continue;
-        do window_->wait(idle_seconds);
-        while (!wants_frame());
+        while (!wants_frame()) window_->wait(std::min(frame_wishes().left(), idle_seconds));
     }
 }
 
 bool App::frame() {
     try {
         if (frames_since_loss_ >= 0) ++frames_since_loss_;
-        if (options_.interrupted && options_.interrupted())
-            work_->end_without_asking(window_ != nullptr && !window_->has_area());
+        if (options_.interrupted && options_.interrupted()) work_->end_without_asking(is_hidden());
         return draw_frame();
     } catch (const Error& error) {
         if (!vulkan_->lost()) throw;
@@ -294,11 +325,10 @@ bool App::frame() {
 bool App::draw_frame() {
     const Clock::time_point begin = Clock::now();
     ImGuiIO& io = ImGui::GetIO();
+    frame_wishes().set_now(clock());
+    stop_unseen_time();
+    if (is_hidden()) return rest_hidden();
     if (window_ != nullptr) {
-        if (!window_->has_area()) {
-            window_->wait(idle_seconds);
-            return !work_->quit();
-        }
         canvas_->resize(window_->width(), window_->height());
         canvas_->new_frame();
         window_->new_frame();
@@ -310,9 +340,11 @@ bool App::draw_frame() {
         canvas_->resize(options_.width, options_.height);
         canvas_->new_frame();
         io.DisplaySize = {static_cast<float>(options_.width), static_cast<float>(options_.height)};
-        io.DeltaTime = static_cast<float>(frame_seconds);
+        io.DeltaTime = static_cast<float>(
+            std::max(passed_ - std::exchange(passed_before_, passed_), frame_seconds));
     }
-    const bool events = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
+    want_frames();  // also where a test or an export draws without having asked
+    frame_wishes().begin();
     if (before_panels) before_panels();
     // The window may have come to a monitor of another scale.
     const double scale = window_ != nullptr ? window_->content_scale() : options_.content_scale;
@@ -335,7 +367,7 @@ bool App::draw_frame() {
         canvas_->draw(*data);
         Context context{*work_, actions_, *picture_};
         shell_->exporter().take_frame(context, canvas_->read());
-    } else if (window_ != nullptr) {
+    } else if (window_ != nullptr && window_->is_shown()) {
         window_->show(*canvas_, *data);
     } else {
         canvas_->draw(*data);
@@ -347,19 +379,28 @@ bool App::draw_frame() {
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     measured.frame_seconds += 0.1 * (seconds - measured.frame_seconds);
     measured.longest = std::max(seconds, measured.longest * 0.99);
-    const bool news = work_->now().serial != seen_;
     seen_ = work_->now().serial;
     shown_log_ = work_->log->serial();
     bool held = ImGui::IsAnyMouseDown();
     for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END && !held; ++key)
         held = ImGui::IsKeyDown(static_cast<ImGuiKey>(key));
-    if (events || !late.empty() || news || held) {
-        lively_ = 12;
-        settled_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(settling_seconds));
-    } else {
-        lively_ = std::max(lively_ - 1, 0);
+    if (held) frame_wishes().want(FrameReason::input);
+    want_what_imgui_does(frame_wishes());
+    frame_wishes().end();
+    if (window_ == nullptr) passed_ += frame_seconds;
+    return !work_->quit();
+}
+
+// Looks a few times a second, and draws nothing. Who closes the window sees what is asked then.
+bool App::rest_hidden() {
+    window_->wait(idle_seconds);
+    frame_wishes().set_now(clock());
+    if (window_->closed()) {
+        window_->keep_open();
+        work_->request_quit();
     }
+    work_->update();
+    if (work_->question()) window_->restore();
     return !work_->quit();
 }
 
@@ -383,8 +424,8 @@ void App::draw() {
 
 // Once a second is enough.
 void App::measure_memory() {
-    const Clock::time_point now = Clock::now();
-    if (memory_measured_ && now - *memory_measured_ < std::chrono::seconds(1)) return;
+    const double now = clock();
+    if (memory_measured_ && now - *memory_measured_ < 1) return;
     memory_measured_ = now;
     Workspace::Measured& measured = work_->measured;
     measured.resident_bytes = resident_bytes();

@@ -47,9 +47,13 @@ public:
     App& operator=(const App&) = delete;
 
     void run();
-    // Whether there is something new to draw; run() draws a frame only then. False while time
-    // stands still and there is no input. Checks files and takes the newest snapshot.
+    // Whether a frame is to be drawn now; run() draws one only then. Checks files and takes the
+    // newest snapshot. Why it is, and when the next one is: frame_wishes().
     bool wants_frame();
+    // Without a window: so much time goes by in which nothing is drawn, s.
+    void pass(double seconds) { passed_ += seconds; }
+    // Between two looks at files while nothing is drawn.
+    static constexpr double idle_seconds = 0.25;
     // False: the user has ended the program. If the graphics device or the window's surface is
     // lost, it is opened again, and the scene, its edits and the simulation stay. If it cannot be
     // opened, or is lost again soon, unsaved edits go to the autosave and this throws Error.
@@ -74,9 +78,13 @@ private:
     void close_device();
     void recover(const Error& loss);
     bool draw_frame();
+    bool rest_hidden();
     void draw();
     void take_screenshot();
-    bool moves() const;
+    double clock() const;  // s
+    void want_frames();
+    bool is_hidden() const;
+    void stop_unseen_time();
     void measure_memory();
 
     AppOptions options_;
@@ -92,14 +100,14 @@ private:
     std::unique_ptr<Workspace> work_;
     Actions actions_;
     std::unique_ptr<Shell> shell_;
-    double content_scale_ = 0;                       // of the theme
-    std::uint64_t seen_ = 0;                         // serial of the last frame's snapshot
-    int lively_ = 3;                                 // frames to draw before waiting again
-    std::chrono::steady_clock::time_point settled_;  // when the window may sleep
-    std::optional<std::chrono::steady_clock::time_point> memory_measured_;
-    bool large_ = false;                   // the user was told that memory is large
-    std::uint64_t shown_log_ = 0;          // serial of the last frame's log
-    std::int64_t frames_since_loss_ = -1;  // -1: the device was never lost
+    double content_scale_ = 0;               // of the theme
+    std::uint64_t seen_ = 0;                 // serial of the last frame's snapshot
+    double passed_ = 0, passed_before_ = 0;  // s, without a window: now, at the last frame's begin
+    bool stopped_time_ = false;              // since nobody sees the picture
+    std::optional<double> memory_measured_;  // when
+    bool large_ = false;                     // the user was told that memory is large
+    std::uint64_t shown_log_ = 0;            // serial of the last frame's log
+    std::int64_t frames_since_loss_ = -1;    // -1: the device was never lost
     std::string shown_title_;
 };
 

@@ -17,6 +17,7 @@
 
 #include "app/gui/draw/labels.hpp"
 #include "app/gui/window/export_plan.hpp"
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/render/output/png.hpp"
 
 namespace hindcast::gui {
@@ -230,12 +231,17 @@ void weigh(Plan& plan, Context& context) {
     if (std::tie(known.width, known.height, known.labels, known.kind, known.scene) !=
         std::tie(wanted.width, wanted.height, wanted.labels, wanted.kind, wanted.scene)) {
         known = wanted;
+        frame_wishes().want(FrameReason::settling);
         return;
     }
-    constexpr double settled = 0.3;  // s
-    if (known.bytes > 0 || ImGui::GetTime() < known.since + settled || is_film(plan) ||
-        takes_window(plan) || context.picture.frame() == nullptr)
+    if (known.bytes > 0 || is_film(plan) || takes_window(plan) ||
+        context.picture.frame() == nullptr)
         return;
+    constexpr double settled = 0.3;  // s
+    if (const double left = known.since + settled - ImGui::GetTime(); left > 0) {
+        frame_wishes().want(FrameReason::timer, left);
+        return;
+    }
     try {
         known.bytes = static_cast<double>(render::png_of(picture_of_view(plan, context)).size());
     } catch (const Error&) {

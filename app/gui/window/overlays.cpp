@@ -7,6 +7,7 @@
 
 #include "app/gui/input/gestures.hpp"
 #include "app/gui/window/shell.hpp"
+#include "app/gui/work/frame_wishes.hpp"
 
 namespace hindcast::gui {
 
@@ -171,8 +172,14 @@ void draw_notices(Workspace& work) {
             ImGui::SameLine();
         }
         if ((notice->until == 0 || error || warning) && ImGui::Button("Close")) closed = &*notice;
-        if (ImGui::IsWindowHovered() && notice->until > 0)
-            notice->until = std::max(notice->until, ImGui::GetTime() + 1);
+        // Under the mouse it stays, and no frame is drawn for it.
+        constexpr double held = 1e9;
+        if (notice->until > 0 && ImGui::IsWindowHovered()) {
+            notice->until = held;
+        } else if (notice->until > 0) {
+            if (notice->until == held) notice->until = frame_wishes().now() + 1;
+            frame_wishes().want(FrameReason::timer, notice->until - frame_wishes().now());
+        }
         bottom -= ImGui::GetWindowHeight() + px(8);
         ImGui::End();
     }

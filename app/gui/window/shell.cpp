@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "app/gui/work/frame_wishes.hpp"
+
 namespace hindcast::gui {
 
 Shell::Shell() {
@@ -402,6 +404,7 @@ void Shell::draw_dock_space(Context& context) {
         }
         if (work.text_beside_changed)
             work.text_beside_changed = !place_text(work, work.settings.text_beside);
+        if (work.text_beside_changed) frame_wishes().want(FrameReason::settling);
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton);
     }
     ImGui::End();

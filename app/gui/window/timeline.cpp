@@ -8,6 +8,7 @@
 
 #include "app/gui/draw/labels.hpp"
 #include "app/gui/window/shell.hpp"
+#include "app/gui/work/frame_wishes.hpp"
 
 namespace hindcast::gui {
 
@@ -67,7 +68,9 @@ struct Held {
     std::int64_t value = 0;
     double until = 0;
     std::int64_t show(std::int64_t newest) const {
-        return ImGui::GetTime() < until ? value : newest;
+        if (ImGui::GetTime() >= until) return newest;
+        frame_wishes().want(FrameReason::timer, until - ImGui::GetTime());
+        return value;
     }
     void set(std::int64_t wanted) {
         value = wanted;

@@ -184,6 +184,14 @@ void Window::keep_open() {
     glfwSetWindowShouldClose(window_, GLFW_FALSE);
     asked_to_close_ = true;
 }
+bool Window::is_shown() const {
+    return glfwGetWindowAttrib(window_, GLFW_ICONIFIED) == GLFW_FALSE &&
+           glfwGetWindowAttrib(window_, GLFW_VISIBLE) == GLFW_TRUE && has_area();
+}
+void Window::restore() {
+    glfwRestoreWindow(window_);
+    glfwShowWindow(window_);
+}
 void Window::set_title(const std::string& title) { glfwSetWindowTitle(window_, title.c_str()); }
 
 double Window::content_scale() const {

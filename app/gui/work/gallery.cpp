@@ -9,6 +9,7 @@
 
 #include "app/gui/draw/widgets.hpp"
 #include "app/gui/making/add_menu.hpp"
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/render/output/png.hpp"
 
 namespace hindcast::gui {
@@ -73,19 +74,24 @@ void Gallery::draw_card(Workspace& work, Card& card, float width, float text_hei
     const ImVec2 end{at.x + width, at.y + height};
     list->AddRectFilled(at, end, ImGui::GetColorU32(colours.raised), px(6));
     const ImVec2 picture_end{end.x, at.y + picture};
+    if (hovered && std::exchange(under_, card.file) != card.file) since_ = ImGui::GetTime();
+    if (!hovered && under_ == card.file) under_.clear();
+    constexpr int strip_frames = strip_columns * strip_rows;
+    int frame = -1;  // of the strip
     if (hovered) {
         load(card.strip, card, ".strip.png");
-        if (std::exchange(under_, card.file) != card.file) since_ = ImGui::GetTime();
+        const double frames = (ImGui::GetTime() - since_) * strip_frames_per_second;
+        if (card.strip.texture && frames < strip_frames * strip_rounds) {
+            frame = static_cast<int>(frames);
+            frame_wishes().want(FrameReason::animation,
+                                (frame + 1 - frames) / strip_frames_per_second);
+        }
     }
-    if (const Shown& shown = hovered && card.strip.texture ? card.strip : card.still;
-        shown.texture) {
+    if (const Shown& shown = frame >= 0 ? card.strip : card.still; shown.texture) {
         ImVec2 uv0{0, 0}, uv1{1, 1};
         const float aspect = 16.0F / 9.0F;
         if (&shown == &card.strip) {
-            moved_in_ = ImGui::GetFrameCount();
-            const int frame =
-                static_cast<int>((ImGui::GetTime() - since_) * strip_frames_per_second) %
-                (strip_columns * strip_rows);
+            frame %= strip_frames;
             const auto at_tile = [](int column, int row) {
                 return ImVec2{static_cast<float>(column) / strip_columns,
                               static_cast<float>(row) / strip_rows};
@@ -232,6 +238,7 @@ bool Gallery::draw_group(Workspace& work, Group& group) {
 
 void Gallery::draw(Workspace& work) {
     if (!read_) read(work);
+    if (std::exchange(scenes_shown_, work.scenes_shown()) != work.scenes_shown()) search_.clear();
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});
     ImGui::BeginChild("gallery", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();

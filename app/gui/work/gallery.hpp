@@ -1,5 +1,5 @@
 // The window's content before a scene is open: the bundled scenes with their pictures, which move
-// under the mouse.
+// where the mouse comes to one, and stand still again.
 #pragma once
 
 #include <imgui.h>
@@ -19,14 +19,13 @@ namespace hindcast::gui {
 // pictures/NAME.strip.png are frames of it that follow each other, strip_columns x strip_rows of them, row by row.
 constexpr int strip_columns = 5, strip_rows = 4;
 constexpr double strip_frames_per_second = 10;
+constexpr int strip_rounds = 2;  // that it moves
 
 class Gallery {
 public:
     void draw(Workspace& work);
     // Sets the canvas for the cards' pictures. Those uploaded to another canvas are dropped.
     void set_canvas(Canvas& canvas);
-    // A card's picture moved in the frame that was drawn last.
-    bool moves() const { return moved_in_ >= ImGui::GetFrameCount() - 1; }
 
 private:
     struct Shown {
@@ -53,9 +52,9 @@ private:
     bool read_ = false;
     std::string fault_;  // of a list of scenes
     std::string search_;
-    int moved_in_ = -2;            // frame
-    std::filesystem::path under_;  // the scene under the mouse
-    double since_ = 0;             // when the mouse came there, s
+    std::uint64_t scenes_shown_ = 0;  // by the workspace: what was looked for is found then
+    std::filesystem::path under_;     // the scene under the mouse
+    double since_ = 0;                // when the mouse came there, s
 };
 
 }  // namespace hindcast::gui

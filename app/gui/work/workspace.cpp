@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/gui/work/process_log.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/text.hpp"
@@ -118,7 +119,7 @@ void Workspace::update() {
             notice.button = "Show in the file";
             notice.action = [this] { focus_panel = "Scene file"; };
         }
-        notice.until = ImGui::GetTime() + 3 * notice_seconds;
+        notice.until = frame_wishes().now() + 3 * notice_seconds;
         notice.about = about_simulation;
         show_notice(std::move(notice));  // the session has put it into the log
     }
@@ -126,7 +127,7 @@ void Workspace::update() {
     if (!now().error && shown_error_) mended_now(about_simulation);
     shown_error_ = now().error;
     std::erase_if(notices_,
-                  [](const Notice& n) { return n.until > 0 && n.until < ImGui::GetTime(); });
+                  [](const Notice& n) { return n.until > 0 && n.until < frame_wishes().now(); });
 }
 
 void Workspace::apply() {
@@ -230,8 +231,8 @@ void Workspace::watch_files() {
                 tell(std::move(notice));
             }
         }
-        if (ImGui::GetTime() > next_autosave_) {
-            next_autosave_ = ImGui::GetTime() + autosave_interval;
+        if (frame_wishes().now() > next_autosave_) {
+            next_autosave_ = frame_wishes().now() + autosave_interval;
             editor_->autosave();
         }
     } catch (const Error& error) {
@@ -274,7 +275,7 @@ void Workspace::take_back_refused() {
     notice.kind = Notice::Kind::error;
     notice.text = name + " is taken back";
     notice.detail = "The scene cannot be built with it: " + reason;
-    notice.until = ImGui::GetTime() + 3 * notice_seconds;
+    notice.until = frame_wishes().now() + 3 * notice_seconds;
     tell(std::move(notice));
 }
 
@@ -395,7 +396,7 @@ void Workspace::tell(const std::string& text, Notice::Kind kind) {
     Notice notice;
     notice.kind = kind;
     notice.text = text;
-    notice.until = ImGui::GetTime() + notice_seconds;
+    notice.until = frame_wishes().now() + notice_seconds;
     tell(std::move(notice));
 }
 
@@ -403,7 +404,7 @@ void Workspace::fail(const std::exception& error) {
     Notice notice;
     notice.kind = Notice::Kind::error;
     notice.text = error.what();
-    notice.until = ImGui::GetTime() + 3 * notice_seconds;
+    notice.until = frame_wishes().now() + 3 * notice_seconds;
     tell(std::move(notice));
 }
 

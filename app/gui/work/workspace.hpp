@@ -55,7 +55,7 @@ struct Notice {
     enum class Kind { information, success, warning, error } kind = Kind::information;
     std::string text;
     std::string detail;
-    double until = 0;  // in ImGui::GetTime(); 0: until closed
+    double until = 0;  // in frame_wishes().now(); 0: until closed
     std::string button;
     std::function<void()> action;
     std::string about = {};  // the message holds until this is mended (Workspace::mended_now)

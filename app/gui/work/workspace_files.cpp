@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/gui/work/process_log.hpp"
 #include "app/gui/work/workspace.hpp"
 #include "engine/base/files.hpp"
@@ -320,7 +321,7 @@ bool Workspace::save() {
         Notice notice;
         notice.text = "What was typed into the scene's text is not saved";
         notice.detail = "It is not applied yet: Ctrl+Enter in the panel Scene file does that.";
-        notice.until = ImGui::GetTime() + 3 * notice_seconds;
+        notice.until = frame_wishes().now() + 3 * notice_seconds;
         tell(std::move(notice));
     }
     if (!found && !identified) return true;
@@ -332,7 +333,7 @@ bool Workspace::save() {
         found ? "optimisation" : "identification", found ? results_text() : "its estimates");
     notice.button = "Accept and save";
     notice.action = [this, found] { found ? accept_and_save() : accept_identified_and_save(); };
-    notice.until = ImGui::GetTime() + 5 * notice_seconds;
+    notice.until = frame_wishes().now() + 5 * notice_seconds;
     std::erase_if(notices_, [&](const Notice& n) { return n.text == saved; });
     tell(std::move(notice));
     return true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/gui/work/frame_wishes.hpp"
 #include "app/gui/work/workspace.hpp"
 #include "engine/model/warnings/warning.hpp"
 
@@ -71,7 +72,7 @@ void Workspace::tell_warnings() {
             accept_warning(identifier);
         };
         notice.about = about(warning);
-        notice.until = ImGui::GetTime() + 5 * notice_seconds;
+        notice.until = frame_wishes().now() + 5 * notice_seconds;
         show_notice(std::move(notice));  // the session has put it into the log
     }
 }

@@ -31,6 +31,9 @@ void DroppedFrames::clear() {
 
 namespace {
 
+// That are kept at most, whatever their numbers take: besides them a frame has some 2 KiB.
+constexpr std::int64_t most_frames = std::int64_t{1} << 16;
+
 FramePointer last_up_to(const std::vector<FramePointer>& frames, std::int64_t step) {
     const auto after =
         std::upper_bound(frames.begin(), frames.end(), step,
@@ -103,8 +106,10 @@ void TrajectoryCache::put(std::int64_t iteration, TrajectoryPointer trajectory) 
 }
 
 void TrajectoryCache::shrink(std::int64_t bytes, const std::vector<TrajectoryPointer>& pinned) {
-    std::int64_t now = this->bytes();
-    while (now > bytes) {
+    std::int64_t now = this->bytes(), frames = 0;
+    for (const auto& [iteration, entry] : kept_)
+        frames += static_cast<std::int64_t>(entry.trajectory->frames.size());
+    while (now > bytes || frames > most_frames) {
         auto oldest = kept_.end();
         for (auto entry = kept_.begin(); entry != kept_.end(); ++entry) {
             const bool stays =
@@ -114,6 +119,7 @@ void TrajectoryCache::shrink(std::int64_t bytes, const std::vector<TrajectoryPoi
         }
         if (oldest == kept_.end()) return;
         now -= oldest->second.trajectory->bytes();
+        frames -= static_cast<std::int64_t>(oldest->second.trajectory->frames.size());
         kept_.erase(oldest);
     }
 }

@@ -156,6 +156,8 @@ private:
     void lengthen();
     void set_live(const Live& live);
     void rest(bool on);
+    void go_on();
+    bool at_minimum(double loss);
     void wait_for_next_row();
     std::string iteration_text(std::int64_t iteration) const;
     // 0 .. 1; -1: unknown. `of_none`: where no iterations are planned.
@@ -208,6 +210,14 @@ private:
     bool optimising_ = false;
     Live live_{.on = false};
     bool rests_ = false;  // a live optimisation that has ended: until an edit
+    // Of a live optimisation since it began or was edited: an update rule without an end of its own
+    // rests where nothing is to be won any more.
+    struct LiveProgress {
+        double greatest = 0;    // loss, in absolute value
+        double mark = 0;        // the loss that the rows since have not beaten
+        std::int64_t rows = 0;  // since then; 0: there is no mark yet
+        std::string end;        // why it rests; empty: it goes on
+    } live_progress_;
     Clock::time_point last_row_;
     std::int64_t rows_left_ = -1;  // after "one step"; -1: no limit
     std::int64_t branched_from_ = -1;

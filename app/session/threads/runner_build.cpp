@@ -6,6 +6,8 @@
 // have a gradient: whatever depends on those does so through arrays of the device, as when the
 // optimiser changes them. They are set in the running simulation too. Otherwise the new simulation
 // takes over.
+#include <malloc.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +17,17 @@
 #include "engine/sim/scene/values_in_place.hpp"
 
 namespace hindcast::session {
+
+namespace {
+
+// What frames and iterations of another scene had is in pieces that the allocator would keep.
+void give_memory_back() {
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
+}
+
+}  // namespace
 
 void Runner::apply(const Apply& command) {
     if (!command.document) throw Error("internal: a document is missing");
@@ -136,10 +149,7 @@ void Runner::set_in_place(std::shared_ptr<const std::vector<SharedValues>> base)
     written_ = std::move(written);
     if (changed.empty()) return;
     load(now_, *base_, values_);
-    if (rests_) {
-        rest(false);
-        make_optimisation();
-    }
+    go_on();
     {  // an edit is seen where it acts
         const Lock lock(shared_.mutex);
         if (const std::int64_t epoch = epoch_of_numbers(); epoch != epoch_) {
@@ -292,6 +302,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
             shared_.draft.warnings = nullptr;  // those of another scene are new in this one
             shared_.scene_revisions.clear();
             optimised_seconds_ = 0;
+            shared_.draft.live = live_ = {.on = false};
         }
         bound_older_scenes();
         Snapshot& s = shared_.draft;  // playback fills in what the scene says
@@ -304,6 +315,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     }
     branched_from_ = -1;
     publish_warnings();
+    if (fresh) give_memory_back();
 }
 
 // As after loading; the rows stay, and those that follow are appended.

@@ -12,6 +12,11 @@ namespace hindcast::session {
 
 namespace {
 
+// Live, a rule that would go on for ever rests after so many rows that have not lowered the loss by
+// this part, or where the loss is this part of what it was: less cannot be seen in the picture.
+constexpr std::int64_t rows_without_progress = 50;
+constexpr double least_progress = 1e-6, least_loss = 1e-12;
+
 constexpr std::int64_t share_of_frame_memory = 8;  // what rows hold may take that part
 
 std::int64_t bytes_of(const SharedValues& numbers) {
@@ -59,13 +64,36 @@ void Runner::set_live(const Live& live) {
     shared_.mark_changed();
 }
 
+bool Runner::at_minimum(double loss) {
+    LiveProgress& p = live_progress_;
+    p.greatest = std::max(p.greatest, std::fabs(loss));
+    if (p.rows == 0 || loss < p.mark - least_progress * std::fabs(p.mark)) {
+        p.mark = loss;
+        p.rows = 1;
+    } else if (p.rows++ == rows_without_progress) {
+        p.end = "at a minimum: " + std::to_string(rows_without_progress) +
+                " iterations have not lowered the loss";
+    }
+    if (std::fabs(loss) <= least_loss * p.greatest)
+        p.end = "at a minimum: almost nothing is left of the loss";
+    return !p.end.empty();
+}
+
 void Runner::rest(bool on) {
     rests_ = on;
+    if (!on) live_progress_ = {};
     const Lock lock(shared_.mutex);
     if (shared_.draft.live_waits == on) return;
     shared_.draft.live_waits = on;
     if (!on) shared_.draft.stop_reason.clear();
     shared_.mark_changed();
+}
+
+// After an edit: one that rests begins anew, with another loss to come to the minimum of.
+void Runner::go_on() {
+    const bool rested = rests_;
+    rest(false);
+    if (rested) make_optimisation();
 }
 
 // With a rate: until the next row is due, or something else is asked for.
@@ -205,6 +233,7 @@ bool Runner::add_row(const Optimization::Row& row) {
     if (profiling_) publish_launches();
     if (rows_left_ > 0) --rows_left_;
     if (rows_left_ == 0) return false;
+    if (live_.on && at_minimum(row.loss)) return false;
     wait_for_next_row();
     if (interrupt() != Interrupt::none) return false;
     return !looks_elsewhere();
@@ -319,7 +348,8 @@ void Runner::optimise() {
     values_ = std::make_shared<const std::vector<double>>(optimization_->values());
     now_.simulation->parameters().set_values(*values_);
     using Stop = Optimization::Stop;
-    if (outcome.stop == Stop::stopped) {
+    const bool minimum = live_.on && !live_progress_.end.empty();
+    if (outcome.stop == Stop::stopped && !minimum) {
         if (rows_left_ == 0) optimising_ = false;
         return;
     }
@@ -335,7 +365,7 @@ void Runner::optimise() {
         rest(true);
     else
         optimising_ = false;
-    std::string reason = outcome.reason;
+    std::string reason = minimum ? live_progress_.end : outcome.reason;
     if (outcome.stop == Stop::not_finite && last_) {
         now_.simulation->parameters().set_values(*last_->parameters);
         reason = std::isfinite(last_->loss)
@@ -352,7 +382,7 @@ void Runner::optimise() {
     shared_.growing = nullptr;
     shared_.draft.stop_reason = reason;
     shared_.draft.stopped_well =
-        outcome.stop == Stop::converged || outcome.stop == Stop::iterations;
+        minimum || outcome.stop == Stop::converged || outcome.stop == Stop::iterations;
     if (!waits) shared_.log(LogLine::Level::information, "the optimisation has ended: " + reason);
 }
 

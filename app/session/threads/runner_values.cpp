@@ -121,10 +121,7 @@ void Runner::hold(std::vector<double> parameters) {
     if (parameters == *values_) return;
     values_ = std::make_shared<const std::vector<double>>(std::move(parameters));
     load(now_, *base_, values_);
-    if (rests_) {
-        rest(false);
-        make_optimisation();
-    }
+    go_on();
     if (!optimising_) show_current();
 }
 

@@ -15,6 +15,7 @@ from hindcast._jax_rules import (
     cuda_target,
     five_primitives,
     held_weakly,
+    is_plain,
     register_calls,
     undivided,
 )
@@ -24,20 +25,27 @@ from hindcast._starts import Call
 held_weakly(Recorded)
 
 
+@functools.cache
+def _family(dtype):
+    if jnp.issubdtype(dtype, jnp.floating):
+        return "real"
+    return "integer" if jnp.issubdtype(dtype, jnp.integer) else "other"
+
+
 class KernelFunction(_kernel_functions.KernelFunction):
     """A function of JAX that runs kernels."""
 
     _library = "jax"
 
     def _taken(self, name, value):
+        if is_plain(value):
+            return value, value.dtype, _family(value.dtype), value.weak_type
         array = jnp.asarray(value)
-        kind = array.dtype
-        family = "real" if jnp.issubdtype(kind, jnp.floating) else "other"
-        if jnp.issubdtype(kind, jnp.integer):
-            family = "integer"
-        return array, kind, family, jax.typeof(array).weak_type
+        return array, array.dtype, _family(array.dtype), jax.typeof(array).weak_type
 
     def _cast(self, array, dtype):
+        if is_plain(array) and array.dtype == dtype and not array.weak_type:
+            return undivided(array)
         return undivided(array.astype(dtype))
 
     def _conversion(self, name, dtype):

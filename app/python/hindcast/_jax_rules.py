@@ -41,7 +41,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.extend.mlir.dialects import sdy
 from jax.interpreters import ad, batching, mlir
-from jax.sharding import AxisType, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 __all__ = ["check_x64", "cuda_target", "five_primitives", "held_weakly", "register_calls", "undivided"]
 
@@ -148,6 +148,8 @@ def _varying_axes(x):
 
 def _varying_alike(operands):
     """Operands that differ along the same axes of jax.shard_map, as those of JAX's own primitives."""
+    if not any(isinstance(o, jax.core.Tracer) for o in operands):
+        return operands
     axes = [_varying_axes(o) for o in operands]
     every = frozenset().union(*axes)
     return [
@@ -156,8 +158,26 @@ def _varying_alike(operands):
     ]
 
 
+def is_plain(x):
+    """True for an array that jnp.asarray gives back as it is: the values of a call outside of jit, whose
+    types need not be asked for."""
+    return (
+        isinstance(x, jax.Array)
+        and not isinstance(x, jax.core.Tracer)
+        and isinstance(x.dtype, np.dtype)
+        and (x.dtype.itemsize < 8 or jax.config.jax_enable_x64)
+        and not x.is_deleted()
+    )
+
+
 def undivided(x):
     """x, whole on every device where types say how arrays are divided (axes of AxisType.Explicit)."""
+    if (
+        not isinstance(x, jax.core.Tracer)
+        and isinstance(x.sharding, SingleDeviceSharding)
+        and jax.sharding.get_abstract_mesh().empty
+    ):
+        return x
     sharding = getattr(jax.typeof(x), "sharding", None)
     if sharding is None:
         return x
@@ -311,6 +331,8 @@ def _make(name, what, groups, gives_inputs, register, platforms):
             called.handle = called.compiled = None
             compiled = jax.jit(lambda *o: primitive.bind(*o, function=called, batch=batch, has=has))
             function.compiled[name, batch, has] = compiled
+        if not jax.config.jax_disable_jit:
+            return compiled(*operands)
         with jax.disable_jit(False):
             return compiled(*operands)
 

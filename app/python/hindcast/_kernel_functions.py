@@ -48,6 +48,7 @@ class KernelFunction:
             raise ArgumentError("outputs: at least one is needed, such as {'y': hc.written()}")
         self._take_starts(temporaries, "temporaries")
         self.inputs = tuple(self._choose_inputs(inputs))
+        self._of_inputs = [self._parameter_of(name) for name in self.inputs]
 
     def __reduce__(self):
         return type(self), self._arguments
@@ -139,6 +140,8 @@ class KernelFunction:
     def _bind(self, args, named):
         if len(args) == 1 and isinstance(args[0], dict) and not named:
             args, named = (), args[0]
+        if not named and len(args) == len(self.inputs):
+            return dict(zip(self.inputs, args))
         if len(args) > len(self.inputs):
             raise ArgumentError(
                 f"{len(args)} arrays are given for the inputs {listed(self.inputs)}"
@@ -205,8 +208,7 @@ class KernelFunction:
     def _convert(self, values):
         """The library's arrays, each of the type that its parameter holds, and the precision."""
         arrays, reals = {}, {}
-        for name in self.inputs:
-            p = self._parameter_of(name)
+        for name, p in zip(self.inputs, self._of_inputs):
             try:
                 array, kind, family, weak = self._taken(name, values[name])
             except ArgumentError:
@@ -233,8 +235,8 @@ class KernelFunction:
         precision = self._precision or self._precision_of(reals)
         if precision == "f64":
             self._check_precision()
-        for name, array in arrays.items():
-            arrays[name] = self._cast(array, self._dtype(self._parameter_of(name), precision))
+        for name, p in zip(self.inputs, self._of_inputs):
+            arrays[name] = self._cast(arrays[name], self._dtype(p, precision))
         return arrays, precision
 
     def _precision_of(self, reals):

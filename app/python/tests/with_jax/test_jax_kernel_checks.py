@@ -74,3 +74,29 @@ def test_without_checks_the_values_are_the_same():
     free = hc.jax.kernel(gather.unchecked(), dim="j", outputs={"y": hc.written()})
     assert np.array_equal(free(j=GOOD, x=X), GATHER(j=GOOD, x=X))
     assert np.array_equal(free(j=GOOD, x=X), np.array([1, 9, 4, 9]))
+
+
+def test_a_call_outside_of_jit_takes_arrays_as_they_are(monkeypatch):
+    """Nothing is converted or cast; what is wrong with an array is said as ever."""
+    j = jnp.asarray(GOOD)
+    expected = np.asarray(GATHER(j=j, x=X))
+    assert (expected == [1, 9, 4, 9]).all()
+    wide = None
+    with jax.enable_x64(True):
+        wide = jnp.asarray([1.0, 2, 3], jnp.float64)
+    deleted = jnp.asarray([1.0, 2, 3], jnp.float32)
+    deleted.delete()
+
+    with monkeypatch.context() as patch:
+        for name in ("asarray", "array", "astype"):
+            patch.setattr(jnp, name, lambda *_, **__: pytest.fail("an array is converted"))
+        assert (np.asarray(GATHER(j=j, x=X)) == expected).all()
+        assert (np.asarray(GATHER(j, X)) == expected).all()
+    with pytest.raises(RuntimeError, match="deleted"):
+        GATHER(j=j, x=deleted)
+    with pytest.raises(ValueError, match="64-bit"):
+        GATHER(j=j, x=wide)
+    with pytest.raises(hc.ArgumentError, match="j: it holds float32"):
+        GATHER(j=X, x=X)
+    # A number of Python becomes what it stands beside, and none is weak afterwards.
+    assert not jax.typeof(GATHER(j=GOOD, x=[1.0, 2.0, 3.0])).weak_type

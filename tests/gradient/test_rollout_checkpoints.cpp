@@ -3,11 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/runtime/launch/host_function.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/memory/allocations.hpp"
@@ -370,5 +374,55 @@ TEST_CASE("rollout: the adjoint of the state is shown at every step, under every
             rollout.backward({{loss, 1}});
             CHECK(seen.size() == 31);
         }
+    }
+}
+
+namespace {
+
+// x <- x, which takes long, in both directions.
+class Pause final : public HostFunction {
+public:
+    static constexpr std::chrono::milliseconds length{30};
+    int forward = 0, back = 0;  // runs
+
+    const std::vector<ir::Parameter>& parameters() const override { return parameters_; }
+    void differentiate_only(const std::vector<std::string>&) override {}
+    void run(Direction direction, const ir::Kernel&, const backend::Binding*) override {
+        ++(direction == Direction::forward ? forward : back);
+        std::this_thread::sleep_for(length);
+    }
+
+private:
+    std::vector<ir::Parameter> parameters_{{"x", ir::Access::read_write, Type::f64, 1, 1}};
+};
+
+}  // namespace
+
+TEST_CASE("roll-out checkpoints: slow steps are measured on a few") {
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        const auto pause = std::make_shared<Pause>();
+        Array x(Type::f64, {1});
+        x.fill(2);
+        Rollout::Parts parts;
+        parts.step.add(Launch(device, pause, Precision::f64, std::vector<Argument>{x}, "pause"));
+        parts.steps = 40;
+        Rollout rollout(device, parts);
+        rollout.measure();
+        // Everything is stored, and nothing weighed: each allocates what it works with.
+        CHECK(pause->forward <= 5);
+        CHECK(pause->back <= 5);
+        CHECK(x.value(0) == 2);
+        const int forward = pause->forward;
+        rollout.measure();
+        CHECK(pause->forward == forward);
+        // Now steps are made again, and their costs tell how many.
+        const std::int64_t all = rollout.plan().peak_bytes;
+        rollout.limit_memory({.bytes = all - 8 * 20, .spill = {}});
+        const StepCosts costs = rollout.measure();
+        CHECK(costs.measured);
+        CHECK(costs.advance >= std::chrono::duration<double>(Pause::length).count());
+        CHECK(pause->forward - forward <= 10);
+        CHECK(rollout.plan().kind != PlanKind::store_all);
     }
 }

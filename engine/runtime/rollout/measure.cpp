@@ -87,7 +87,8 @@ bool Rollout::Work::may_recompute(Mode& m) const {
 
 const StepCosts& Rollout::Work::measure(RolloutMode mode) {
     Mode& m = mode_for(mode, true);
-    const bool known = m.costs.measured && (m.costs.long_steps > 0 || !may_recompute(m));
+    const bool has_scratch = m.costs.short_steps > 0;
+    const bool known = has_scratch && (m.costs.long_steps > 0 || !may_recompute(m));
     if (known || m.schedule->demand.steps == 0) return m.costs;
     m.has_plan = false;
     m.recording.release();
@@ -135,41 +136,63 @@ void time(const Device& device, double& least, double per, double& total,
 constexpr double never = std::numeric_limits<double>::infinity();
 }  // namespace
 
-// From the state after the prologue: once to warm up, then as often as fits into some milliseconds.
-// The least of the times counts.
+// From the state after the prologue: once for what the launches allocate and, where it is weighed,
+// as often as fits into some milliseconds for the time; the least counts. Slow steps are run as
+// seldom as that allows.
 void Rollout::Work::measure_steps(Mode& m) {
     constexpr std::int64_t most_steps = 4;
+    constexpr double slow = 0.005;  // seconds: a step forwards and backwards
     Schedule& s = *m.schedule;
-    const std::int64_t n = std::min(s.demand.steps, most_steps);
+    std::int64_t n = std::min(s.demand.steps, most_steps);
     s.allocate(*device_, n);
     s.move_window(0);
     CheckpointStore store(*device_, s.state, 1, limit_.spill);
     for (const Array& g : s.gradients) g.clear();
-    std::int64_t before = memory_use_of_thread();
-    run_all_once(m, RunKind::recording);
-    if (m.mode == RolloutMode::first) before = memory_use_of_thread();
-    run_all_back(m);
-    m.scratch = memory_use_of_thread() - before;
+    std::int64_t before = memory_use_of_thread(), scratch = 0;
+    double once = never, total = 0;
+    const double coding = device_->statistics().seconds;
+    time(*device_, once, 1, total, [&] {
+        run_all_once(m, RunKind::recording);
+        if (m.mode == RolloutMode::first) before = memory_use_of_thread();
+        run_all_back(m);
+    });
+    scratch = memory_use_of_thread() - before;
+    // That may have been the time of making code, or of loading it.
+    if (once > slow && (device_->statistics().seconds - coding > 0.2 * once || device_->cuda()))
+        time(*device_, once, 1, total, [&] {
+            run_all_once(m, RunKind::recording);
+            run_all_back(m);
+        });
     start_of_steps(m);
     store.store(0);
-    first_steps(m, nullptr, n, false);
-    store.restore(0);
-    before = memory_use_of_thread();
-    first_steps(m, nullptr, n, true);
-    first_steps_back(m, nullptr, n);
-    m.scratch += memory_use_of_thread() - before;
+    const bool in_ranges = goes_in_ranges(m, nullptr);  // then two steps work with more than one
+    if (once > slow) n = std::min<std::int64_t>(n, in_ranges ? 2 : 1);
+    if (once <= slow || in_ranges) {
+        if (once <= slow) first_steps(m, nullptr, n, false);
+        store.restore(0);
+        before = memory_use_of_thread();
+        first_steps(m, nullptr, n, true);
+        first_steps_back(m, nullptr, n);
+        scratch += memory_use_of_thread() - before;
+    }
+    if (std::exchange(m.costs.short_steps, n) == 0)
+        m.scratch = scratch;  // later there is none to see
+    const bool weighed = may_recompute(m);
+    if (once > slow && !weighed) return;
     m.costs = timed_steps(m, nullptr, n, store);
-    if (may_recompute(m)) measure_functions(m, store);
+    if (weighed) measure_functions(m, store);
 }
 
 StepCosts Rollout::Work::timed_steps(Mode& m, FunctionExecutor* functions, std::int64_t n,
                                      CheckpointStore& store) {
     constexpr int few = 3, most_rounds = 1024;
-    constexpr double enough = 0.01;  // seconds
+    constexpr double enough = 0.01, enough_for_few = 0.1;  // seconds
     StepCosts costs{never, never, never, never, true, n};
     const auto steps = static_cast<double>(n);
     double total = 0;
-    for (int round = 0; round < few || (round < most_rounds && total < enough); ++round) {
+    for (int round = 0;
+         round == 0 || (round < most_rounds && total < (round < few ? enough_for_few : enough));
+         ++round) {
         time(*device_, costs.copy, 1, total, [&] { store.restore(0); });
         time(*device_, costs.advance, steps, total, [&] { first_steps(m, functions, n, false); });
         time(*device_, costs.copy, 1, total, [&] { store.restore(0); });

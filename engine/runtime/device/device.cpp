@@ -4,7 +4,10 @@
 #include <atomic>
 #include <charconv>
 #include <cstring>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "engine/backend/cpu/cpu.hpp"
 #include "engine/backend/cuda/context.hpp"
@@ -128,12 +131,38 @@ DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
     return *this;
 }
 
+// A processor clears some gibibytes a second, and a tenth of that where a virtual machine has to get
+// them first. So all of them do, whatever threads launches have.
 void DeviceMemory::populate() {
-    constexpr std::size_t piece = std::size_t{64} << 20;  // some milliseconds
-    for (std::size_t at = 0; at < host_.size(); at += piece) {
-        backend::interruption_point();
-        hindcast::populate(host_.data() + at, std::min(piece, host_.size() - at));
+    static constexpr std::size_t piece = std::size_t{16} << 20;  // some milliseconds
+    std::atomic<std::size_t> next = 0;
+    const auto take = [&] {
+        const std::size_t at = next.fetch_add(piece);
+        if (at < host_.size())
+            hindcast::populate(host_.data() + at, std::min(piece, host_.size() - at));
+        return at + piece < host_.size();
+    };
+    struct Helpers {
+        std::atomic<std::size_t>& next;
+        std::size_t end;
+        std::vector<std::thread> threads = {};
+        ~Helpers() {
+            next = end;  // nothing more, if an interruption ends the work
+            for (std::thread& thread : threads) thread.join();
+        }
+    } helpers{next, host_.size()};
+    const auto pieces = static_cast<int>(std::min<std::size_t>(host_.size() / piece, 16));
+    try {
+        for (int k = 1; k < std::min(pieces, hardware_threads()); ++k)
+            helpers.threads.emplace_back([&take] {
+                while (take()) {
+                }
+            });
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): then there are fewer
     }
+    do {
+        backend::interruption_point();
+    } while (take());
 }
 
 DeviceMemory Device::allocate(std::size_t bytes) const {

@@ -12,7 +12,9 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/table_writer.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/base/hash.hpp"
+#include "engine/base/stopped.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"
 #include "engine/sim/ensembles/sweep.hpp"
 #include "engine/sim/non_finite.hpp"
@@ -66,9 +68,14 @@ public:
         {
             Progress progress("variant", static_cast<std::int64_t>(sweep_.size()),
                               Progress::Pipe::lines, options_.quiet);
-            while (done_ < sweep_.size() && !interrupted()) {
-                next();
-                progress.update(static_cast<std::int64_t>(done_));
+            const backend::Interruptible here(stop_if_interrupted);
+            try {
+                while (done_ < sweep_.size() && !interrupted()) {
+                    next();
+                    progress.update(static_cast<std::int64_t>(done_));
+                }
+            } catch (const Stopped&) {
+                ended_ = true;
             }
         }
         seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -174,6 +181,7 @@ private:
     // more, for warnings such as "runaway".
     void look_at_worst() {
         constexpr double suspicious = 1e6;
+        if (ended_) return;
         if (worst_ > suspicious || worst_ > suspicious * least_) run_again(worst_point_, false);
     }
 
@@ -261,6 +269,7 @@ private:
     std::optional<TableWriter> table_;  // batch.csv
     std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0, worst_point_ = 0;
     std::size_t bad_gradients_ = 0, bad_point_ = 0;
+    bool ended_ = false;  // in the middle of a run
     double best_ = std::numeric_limits<double>::infinity(), seconds_ = 0;
     double worst_ = 0, least_ = std::numeric_limits<double>::infinity();  // size of a loss
 };

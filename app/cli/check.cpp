@@ -9,6 +9,7 @@
 #include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
@@ -50,7 +51,12 @@ int run(const Options& options) {
             progress->update(done);
             return !interrupted();
         };
+        const backend::Interruptible here(stop_if_interrupted);
         report = check_gradients(scene, registry(), simulation, wanted);
+    }
+    if (report.stopped && report.entries.empty() && report.directions.empty()) {
+        say(options.quiet, "stopped before the first comparison\n");
+        return interrupted_status();
     }
     say(options.quiet, "  result        loss {:.12g}, gradient norm {:.9g}, {} parameter{}\n\n{}",
         report.loss, report.gradient_norm, report.parameters, report.parameters == 1 ? "" : "s",

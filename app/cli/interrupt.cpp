@@ -2,7 +2,10 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <initializer_list>
+
+#include "engine/base/stopped.hpp"
 
 namespace hindcast::cli {
 
@@ -38,6 +41,16 @@ void catch_signals() {
 bool interrupted() {
     asked = 1;
     return caught != 0;
+}
+
+void stop_if_interrupted() {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds patience{60};  // for the end of a step or an iteration
+    static Clock::time_point seen{};
+    if (caught == 0) return;
+    const Clock::time_point now = Clock::now();
+    if (seen == Clock::time_point{}) seen = now;
+    if (now - seen > patience) throw Stopped();
 }
 
 int interrupted_status() { return 128 + static_cast<int>(caught); }

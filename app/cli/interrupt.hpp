@@ -10,6 +10,9 @@ namespace hindcast::cli {
 // program ignores (nohup) stays ignored.
 void catch_signals();
 bool interrupted();
+// For a backend::Interruptible (interruption.hpp): throws Stopped if the end of the step
+// or iteration has not come soon after a signal. Call interrupted() before.
+void stop_if_interrupted();
 // 128 + the signal that came; call only if interrupted().
 int interrupted_status();
 // The signal was that of a pipe that nobody reads: there is nobody to tell.

@@ -15,6 +15,7 @@
 #include "app/cli/progress.hpp"
 #include "app/cli/table_writer.hpp"
 #include "app/session/document/checkpoints.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/hash.hpp"
@@ -177,6 +178,7 @@ private:
                 "row",
                 static_cast<std::int64_t>(options_.starts) * (optimization_.iterations() + 1),
                 Progress::Pipe::lines, quiet_);
+            const backend::Interruptible here(stop_if_interrupted);
             results = search.run([&](std::int64_t done) {
                 progress.update(done);
                 return !interrupted();
@@ -248,6 +250,7 @@ private:
     Optimization::Outcome iterate() {
         Progress progress("iteration", optimization_.iterations(), Progress::Pipe::lines, quiet_);
         Clock::time_point saved = Clock::now();
+        const backend::Interruptible here(stop_if_interrupted);
         return optimization_.run([&](const Row& row) {
             reported_ = row.iteration;
             if (++rows_ == 1) warn_of_idle(optimization_.complete(row));
@@ -487,7 +490,7 @@ Command add_optimize(CLI::App& app) {
         "parameters in states/; with --starts also starts.csv, starts_history.csv and\n"
         "starts_found.csv, and the others are those of the\n"
         "best start by itself.\n"
-        "Ctrl-C stops after the iteration and saves.\n"
+        "Ctrl-C stops, after the iteration if that ends soon, and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
     return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
 }

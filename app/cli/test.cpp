@@ -6,7 +6,9 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/base/hash.hpp"
+#include "engine/base/stopped.hpp"
 #include "engine/sim/scripted/scripted_test.hpp"
 
 namespace hindcast::cli {
@@ -54,9 +56,13 @@ int run(const Options& options) {
                 fmt::print("         {}\n", message);
         std::fflush(stdout);
     };
-    for (const auto& file : find_tests({options.paths.begin(), options.paths.end()})) {
-        run_scripted_test(file, registry(), test, report);
-        if (interrupted()) break;
+    try {
+        const backend::Interruptible here(stop_if_interrupted);
+        for (const auto& file : find_tests({options.paths.begin(), options.paths.end()})) {
+            run_scripted_test(file, registry(), test, report);
+            if (interrupted()) break;
+        }
+    } catch (const Stopped&) {  // NOLINT(bugprone-empty-catch): the status says it
     }
     fmt::print("{} passed, {} failed, {} skipped\n", passed, failed, skipped);
     if (interrupted()) return interrupted_status();

@@ -122,3 +122,47 @@ TEST_CASE("streams: a signal before the first iteration ends the program as sign
         CHECK(run.err.find("hindcast: ") == std::string::npos);
     }
 }
+
+namespace {
+
+// Minutes of work: every step of the cloth searches for a minimum over 12 675 unknowns.
+void write_large_cloth(const fs::path& file) {
+    auto scene = document::Document::load(std::string(source_dir) + "/scenes/cloth_over_ball.json");
+    document::Node cells = document::Node::array();
+    for (int k = 0; k < 2; ++k) cells.push_back(std::int64_t{64});
+    scene.set("/bodies/0/mesh/grid/cells", std::move(cells));
+    scene.set("/time/steps", std::int64_t{400});
+    write_file_atomically(file, scene.to_text());
+}
+
+// From the signal to the end, a tenth of which it takes where nobody else works.
+constexpr double soon = 2;  // seconds
+
+Finished interrupted(const std::vector<std::string>& words, double after, const fs::path& folder) {
+    Child child(words, folder);
+    std::this_thread::sleep_for(std::chrono::duration<double>(after));
+    const auto start = std::chrono::steady_clock::now();
+    child.signal(SIGINT);
+    Finished finished = child.wait();
+    CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < soon);
+    return finished;
+}
+
+}  // namespace
+
+TEST_CASE("streams: Ctrl-C ends a command in the middle of a gradient") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write_large_cloth(folder / "s.json");
+    std::vector<std::string> words;
+    SUBCASE("check") { words = {"check", "s.json"}; }
+    SUBCASE("optimize") { words = {"optimize", "s.json", "--output", "o"}; }
+    SUBCASE("batch") {
+        words = {"batch", "s.json", "--vary", "ball.friction=0:1:4", "--gradient", "--output", "b"};
+    }
+    words.insert(words.end(), {"--device", test_device()});
+    const Finished finished = interrupted(words, words[0] == "batch" ? 1 : 2, folder.path());
+    CAPTURE(finished.err);
+    CHECK(finished.status == 130);
+    CHECK(finished.err.find("hindcast: ") == std::string::npos);
+}

@@ -9,8 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/base/stopped.hpp"
 #include "engine/runtime/launch/host_function.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
@@ -425,4 +427,42 @@ TEST_CASE("roll-out checkpoints: slow steps are measured on a few") {
         CHECK(pause->forward - forward <= 10);
         CHECK(rollout.plan().kind != PlanKind::store_all);
     }
+}
+
+TEST_CASE("roll-out checkpoints: an interruption ends the way back at the next step") {
+    for (const auto& device : test::devices())
+        for (const std::int64_t segment : {5, 2}) {
+            CAPTURE(device->describe());
+            CAPTURE(segment);
+            const auto pause = std::make_shared<Pause>();
+            Array x(Type::f64, {1});
+            x.fill(2);
+            Rollout::Parts parts;
+            parts.step.add(
+                Launch(device, pause, Precision::f64, std::vector<Argument>{x}, "pause"));
+            parts.steps = 5;
+            Rollout rollout(device, parts);
+            rollout.force_plan(segment, 1);
+            rollout.forward(true);
+            {
+                // Asked for after each pause.
+                const backend::Interruptible here([&] {
+                    if (pause->back >= 2) throw Stopped();
+                });
+                CHECK_THROWS_AS(rollout.backward({{x, 1}}), Stopped);
+            }
+            CHECK(pause->back == 2);
+            const int forward = pause->forward;
+            {
+                const backend::Interruptible here([&] {
+                    if (pause->forward >= forward + 4) throw Stopped();
+                });
+                CHECK_THROWS_AS(rollout.forward(true), Stopped);
+            }
+            CHECK(pause->forward <= forward + 4);
+            rollout.forward(true);
+            rollout.backward({{x, 1}});
+            CHECK(x.gradient().value(0) == 1);
+            CHECK(x.value(0) == 2);
+        }
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
 #include "engine/base/thread_pool.hpp"
@@ -75,6 +76,7 @@ void LaunchExecutor::run(const RunItem& item, const SlotIndex& at) {
 }
 
 void LaunchExecutor::run(const Block& block, std::int64_t t, const SlotIndex& at) {
+    backend::interruption_point();
     copy_count_ = 0;  // of a block that an error ended
     std::int64_t copies = 0, bytes = 0;
     for (const TimelineItem& item : block) {

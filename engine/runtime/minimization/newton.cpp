@@ -1,5 +1,7 @@
 #include "engine/runtime/minimization/newton.hpp"
 
+#include "engine/backend/jit/interruption.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -157,6 +159,7 @@ MinimizationOutcome Newton::minimize() {
     check_start(energy);
     if (potential_.unknowns() == 0) return outcome;
     for (;;) {
+        backend::interruption_point();
         outcome.scale = std::max(outcome.scale, potential_.magnitude());
         outcome.energy = energy;
         potential_.gradient(gradient_);

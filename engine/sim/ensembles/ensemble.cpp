@@ -4,8 +4,10 @@
 #include "engine/sim/ensembles/ensemble.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -14,7 +16,9 @@
 
 #include "engine/backend/cpu/cpu.hpp"
 #include "engine/backend/cpu/program/batch.hpp"
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/base/float_environment.hpp"
+#include "engine/base/stopped.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/runtime/executors/function_executor.hpp"
 
@@ -257,20 +261,31 @@ void Ensemble::spread(std::span<const std::vector<double>> points, bool gradient
         if (next == points.size() || !goes_on()) return {};
         return next++;
     };
+    std::atomic<bool> ended = false;  // all members are, by an interruption of the caller
+    const auto end_all = [&] {
+        const std::lock_guard lock(mutex);
+        if (ended.exchange(true)) return;
+        failed = 0;
+        failure = std::current_exception();
+    };
     const auto make = [&](Simulation& simulation, std::size_t point) {
         try {
             results[point] = alone(simulation, points[point], gradient);
-        } catch (...) {
+        } catch (const Error&) {
             const std::lock_guard lock(mutex);
             if (point > failed) return;
             failed = point;
             failure = std::current_exception();
+        } catch (...) {
+            end_all();
         }
     };
     const auto work = [&](Simulation& simulation) {
         while (const auto point = take()) make(simulation, *point);
     };
     std::vector<std::thread> threads;
+    std::size_t busy = 0;  // threads
+    std::condition_variable rests;
     struct Join {
         std::vector<std::thread>& threads;
         ~Join() {
@@ -289,12 +304,37 @@ void Ensemble::spread(std::span<const std::vector<double>> points, bool gradient
         const auto start = [&](std::size_t k) {
             one_each ? make(*workers[k], first + k) : work(*workers[k]);
         };
-        for (std::size_t k = 1; k < count; ++k)
-            threads.emplace_back([&start, k] {
+        const bool may_end = backend::is_interruptible();
+        for (std::size_t k = 1; k < count; ++k) {
+            {
+                const std::lock_guard lock(mutex);
+                ++busy;
+            }
+            threads.emplace_back([&, k] {
                 const FloatEnvironment rules;
+                std::optional<backend::Interruptible> here;
+                if (may_end)
+                    here.emplace([&ended] {
+                        if (ended) throw Stopped();
+                    });
                 start(k);
+                here.reset();
+                const std::lock_guard lock(mutex);
+                if (--busy == 0) rests.notify_one();
             });
+        }
         start(0);
+        constexpr std::chrono::milliseconds between_looks{20};
+        std::unique_lock lock(mutex);
+        while (may_end && !rests.wait_for(lock, between_looks, [&] { return busy == 0; })) {
+            lock.unlock();
+            try {
+                backend::interruption_point();
+            } catch (...) {
+                end_all();
+            }
+            lock.lock();
+        }
     }
     results.resize(next);
     if (!failure) return;

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "engine/base/random.hpp"
+#include "engine/base/stopped.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
@@ -65,8 +66,6 @@ Plateau plateau(const std::vector<Vector>& differences) {
     }
     return best;
 }
-
-class Stopped {};
 
 // What steps of an entry refer to: the largest of its parameter; its own size where that is far from the
 // largest, as where numbers of several units stand in one list.

@@ -12,6 +12,7 @@
 
 #include "engine/base/float_environment.hpp"
 #include "engine/base/random.hpp"
+#include "engine/base/stopped.hpp"
 
 namespace hindcast {
 
@@ -168,6 +169,8 @@ void MultiStart::answer(std::vector<Member*>& waiting, bool gradient) {
     };
     try {
         evaluate(0, points.size());
+    } catch (const Stopped&) {
+        stop_ = true;
     } catch (const Error&) {  // that of one of them: the others go on
         for (std::size_t k = 0; k < points.size(); ++k) {
             try {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "engine/base/hash.hpp"
+#include "engine/base/stopped.hpp"
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
 #include "engine/optim/update_rule.hpp"
@@ -24,7 +25,7 @@ using document::Node;
 using document::Reader;
 using optim::Evaluation;
 
-struct Interrupted {};  // thrown by an evaluation that must not begin
+using Interrupted = Stopped;  // also thrown by an evaluation that must not begin
 
 optim::Settings settings_of(const Simulation& simulation, const Parameters& parameters) {
     std::set<std::string> groups;
@@ -125,6 +126,7 @@ struct Optimization::State {
     Evaluation last;              // what was evaluated last
     std::vector<Simulation::TermValue> last_terms;
     bool last_is_full = false;  // with its gradient, and nothing has changed since
+    bool row_is_torn = false;   // what the row left on the device has been overwritten
 
     explicit State(Simulation& s) : simulation(s) {}
 
@@ -212,8 +214,10 @@ Optimization::Row Optimization::State::complete_best() {
 void Optimization::State::look_on_device(Row& next) {
     if (interrupt && interrupt()) throw Interrupted();
     ++evaluations;
+    row_is_torn = true;
     descent->evaluate();
     Descent::Look look = descent->look();
+    row_is_torn = false;
     last.loss = look.loss;
     last_is_full = look.finite;
     last_terms = std::move(look.terms);
@@ -343,7 +347,7 @@ Optimization::Outcome Optimization::State::run(const Watch& watch) {
         }
         return advance(outcome);
     };
-    last_is_full = false;  // the scene may have been edited meanwhile
+    last_is_full = row_is_torn = false;  // the scene may have been edited meanwhile
     // The point is evaluated again, which counts if it has changed.
     std::vector<double> now = simulation.parameters().values();
     evaluations = reported && now == point() ? settled - 1 : settled;
@@ -364,7 +368,9 @@ Optimization::Outcome Optimization::State::run(const Watch& watch) {
     // A search may have tried other points since.
     if (!evaluator && simulation.parameters().values() != point())
         simulation.parameters().set_values(values);
-    outcome.last = outcome.stop == Stop::not_finite ? row : complete(row);
+    // In the middle of an evaluation only the best row was kept whole.
+    const bool torn = std::exchange(row_is_torn, false) && best && row.parameters.empty();
+    outcome.last = torn ? complete_best() : outcome.stop == Stop::not_finite ? row : complete(row);
     outcome.best = best ? complete_best() : outcome.last;
     return outcome;
 }

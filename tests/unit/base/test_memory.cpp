@@ -12,10 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/jit/interruption.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/float_environment.hpp"
 #include "engine/base/pages.hpp"
+#include "engine/base/stopped.hpp"
+#include "engine/runtime/array/device_memory.hpp"
+#include "engine/runtime/device/device.hpp"
 
 using namespace hindcast;
 
@@ -58,14 +62,14 @@ TEST_CASE("memory is counted while it is held") {
 }
 
 namespace {
-// Pages of a buffer that are backed by memory, and all of them.
-std::pair<std::int64_t, std::int64_t> backed_pages(const AlignedBuffer<char>& buffer) {
+// Pages of a block that are backed by memory, and all of them.
+std::pair<std::int64_t, std::int64_t> backed_pages(const void* block, std::size_t bytes) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    // With guard pages at the end the buffer begins within a page.
-    const std::size_t before = reinterpret_cast<std::uintptr_t>(buffer.data()) % page;
-    char* const first = const_cast<char*>(buffer.data()) - before;
-    std::vector<unsigned char> backed((before + buffer.size() + page - 1) / page);
-    REQUIRE(mincore(first, before + buffer.size(), backed.data()) == 0);
+    // With guard pages at the end the block begins within a page.
+    const std::size_t before = reinterpret_cast<std::uintptr_t>(block) % page;
+    char* const first = static_cast<char*>(const_cast<void*>(block)) - before;
+    std::vector<unsigned char> backed((before + bytes + page - 1) / page);
+    REQUIRE(mincore(first, before + bytes, backed.data()) == 0);
     const auto count = std::count_if(backed.begin(), backed.end(),
                                      [](unsigned char flags) { return (flags & 1) != 0; });
     return {count, static_cast<std::int64_t>(backed.size())};
@@ -76,10 +80,10 @@ TEST_CASE("pages of a large buffer are backed when they are asked for, and keep 
     constexpr std::size_t size = (std::size_t{9} << 20) + 12345;
     AlignedBuffer<char> buffer(size);
     buffer[size / 2] = 7;
-    const auto [before, all] = backed_pages(buffer);
+    const auto [before, all] = backed_pages(buffer.data(), size);
     CHECK(before < all);
     populate(buffer.data(), buffer.size());
-    CHECK(backed_pages(buffer).first == all);
+    CHECK(backed_pages(buffer.data(), size).first == all);
     CHECK(buffer[size / 2] == 7);
     CHECK(std::count(buffer.begin(), buffer.end(), 0) == static_cast<std::int64_t>(size) - 1);
     // Small ones, which share their pages with others, and none at all.
@@ -87,6 +91,30 @@ TEST_CASE("pages of a large buffer are backed when they are asked for, and keep 
     populate(small.data() + 1, 98);
     CHECK(std::count(small.begin(), small.end(), 0) == 100);
     populate(nullptr, 0);
+}
+
+TEST_CASE(
+    "pages of a device's memory are backed by several threads, or by as many as there may be") {
+    const Device device(DeviceOptions{.kind = DeviceKind::interpreter, .threads = 1});
+    // Pieces that threads take, a rest, and less than a piece.
+    for (const std::size_t size :
+         {(std::size_t{70} << 20) + 12345, std::size_t{32} << 20, std::size_t{4321}}) {
+        CAPTURE(size);
+        DeviceMemory memory = device.allocate(size);
+        memory.data()[size - 1] = std::byte{7};
+        memory.populate();
+        const auto [backed, all] = backed_pages(memory.data(), size);
+        CHECK(backed == all);
+        CHECK(memory.data()[size - 1] == std::byte{7});
+        CHECK(std::count(memory.data(), memory.data() + size, std::byte{0}) ==
+              static_cast<std::int64_t>(size) - 1);
+    }
+    DeviceMemory none;
+    none.populate();
+    // An interruption before it leaves the rest as it is.
+    DeviceMemory memory = device.allocate(std::size_t{70} << 20);
+    const backend::Interruptible here([] { throw Stopped(); });
+    CHECK_THROWS_AS(memory.populate(), Stopped);
 }
 
 TEST_CASE("what other threads allocate and free is none of this thread's use") {

@@ -82,8 +82,8 @@ TEST_CASE("kernels that take long to compile run before they are optimised, with
     const ir::Kernel traced = def.trace(ir::Precision::f32);
     const auto run = [&](const std::string& without) {
         Launch launch(traced, 20);
-        const auto code = backend::compile_cpu(launch.kernel(),
-                                               {.passes = PassSet::without(without)});
+        const auto code =
+            backend::compile_cpu(launch.kernel(), {.passes = PassSet::without(without)});
         const auto first = launch.run(*code);
         backend::wait_for_all_code();
         CHECK(launch.run(*code) == first);  // optimised by now

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 const std::string table_name = "batch.csv";
 
-struct Options {
+struct BatchOptions {
     SceneOptions scene;
     std::vector<std::string> vary;
     std::string output, ensemble = "auto";
@@ -36,9 +36,9 @@ struct Options {
     bool gradient = false, quiet = false;
 };
 
-class Run {
+class BatchRun {
 public:
-    explicit Run(const Options& options)
+    explicit BatchRun(const BatchOptions& options)
         : options_(options),
           scene_(options.scene.load()),
           sweep_(scene_, registry(), options.scene.simulation_options(true), axes(options)),
@@ -90,12 +90,12 @@ public:
     }
 
 private:
-    static std::vector<SweepAxis> axes(const Options& options) {
+    static std::vector<SweepAxis> axes(const BatchOptions& options) {
         std::vector<SweepAxis> list;
         for (const std::string& text : options.vary) list.push_back(SweepAxis::parse(text));
         return list;
     }
-    static EnsembleUse use(const Options& options) {
+    static EnsembleUse use(const BatchOptions& options) {
         return options.ensemble == "lanes"     ? EnsembleUse::lanes
                : options.ensemble == "threads" ? EnsembleUse::threads
                : options.ensemble == "turns"   ? EnsembleUse::one_by_one
@@ -259,7 +259,7 @@ private:
         fmt::print("  results     {}\n", (path_ / table_name).string());
     }
 
-    const Options& options_;
+    const BatchOptions& options_;
     Scene scene_;
     Sweep sweep_;
     std::vector<std::unique_ptr<Simulation>> others_;
@@ -279,7 +279,7 @@ private:
 Command add_batch(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("batch", "Run many variants of a scene and tabulate their losses");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BatchOptions>();
     options->scene.add_to(*command);
     const char* group = "Variants";
     command
@@ -318,7 +318,8 @@ Command add_batch(CLI::App& app) {
         "row\nsays so, and the exit status is 1.\n"
         "Example: hindcast batch scenes/spring_cage.json --vary cage.stiffness=50:200:16 "
         "--gradient");
-    return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
+    return {command,
+            about_scene(options->scene.scene, [options] { return BatchRun(*options).run(); })};
 }
 
 }  // namespace hindcast::cli

@@ -19,14 +19,14 @@ namespace hindcast::cli {
 
 namespace {
 
-struct Options {
+struct CheckOptions {
     SceneOptions scene;
     GradientCheckOptions check;
     std::string adjoint_norms;
     bool quiet = false;
 };
 
-int run(const Options& options) {
+int run(const CheckOptions& options) {
     const Scene scene = options.scene.load();
     const SimulationOptions simulation = options.scene.simulation_options();
     GradientCheckOptions wanted = options.check;
@@ -79,7 +79,7 @@ int run(const Options& options) {
 Command add_check(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("check", "Compare the gradient with differences of the loss");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CheckOptions>();
     options->scene.precision = "f64";
     options->scene.add_to(*command);
     GradientCheckOptions& check = options->check;

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_shown = 24, most_pairs = 8;
 
-struct Options {
+struct IdentifyOptions {
     SceneOptions scene;
     ResultOptions results;
     std::int64_t iterations = 100;
@@ -98,9 +98,9 @@ void print_fit(const IdentificationOutcome& outcome) {
         fmt::print("  ! some parameters cannot be told apart; their errors are infinite\n");
 }
 
-class Run {
+class IdentifyRun {
 public:
-    explicit Run(const Options& options)
+    explicit IdentifyRun(const IdentifyOptions& options)
         : options_(options),
           quiet_(options.results.quiet),
           scene_(options.scene.load()),
@@ -161,7 +161,7 @@ private:
             print_agreement(("validation with " + validation.file).c_str(), validation.agreement);
     }
 
-    const Options& options_;
+    const IdentifyOptions& options_;
     bool quiet_;
     Scene scene_;
     Simulation simulation_;
@@ -176,7 +176,7 @@ private:
 Command add_identify(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
         "identify", "Find the scene's parameters from measured data, with their errors");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<IdentifyOptions>();
     options->scene.precision = "f64";
     options->scene.add_to(*command);
     command->add_option("--iterations", options->iterations, "Most iterations from each start")
@@ -208,7 +208,8 @@ Command add_identify(CLI::App& app) {
         "starts.csv, jacobian.csv, covariance.csv, residuals.csv and validation_N.csv.\n"
         "Ctrl-C ends the search and saves what it came to.\n"
         "Example: hindcast identify scenes/robots/measured_pendulum.json --starts 5");
-    return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
+    return {command,
+            about_scene(options->scene.scene, [options] { return IdentifyRun(*options).run(); })};
 }
 
 }  // namespace hindcast::cli

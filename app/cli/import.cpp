@@ -14,13 +14,13 @@ namespace hindcast::cli {
 
 namespace {
 
-struct Options {
+struct ImportOptions {
     std::string robot, output;
     std::vector<std::string> allow_path;
     bool force = false;
 };
 
-int run(const Options& options) {
+int run(const ImportOptions& options) {
     if (!robot::is_robot_file(options.robot))
         throw Error(document::shown(options.robot, 200) + " is not a model of a robot")
             .remedy("give a file in MJCF (.xml, .mjcf) or URDF (.urdf)");
@@ -44,7 +44,7 @@ int run(const Options& options) {
 
 Command add_import(CLI::App& app) {
     CLI::App* command = app.add_subcommand("import", "Make a scene of a robot's model");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ImportOptions>();
     command->add_option("robot", options->robot, "MJCF (.xml, .mjcf) or URDF (.urdf)")
         ->required()
         ->type_name("ROBOT");

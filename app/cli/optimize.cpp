@@ -39,7 +39,7 @@ using Stop = Optimization::Stop;
 constexpr std::chrono::seconds save_interval{10};
 constexpr std::size_t most_parameters_shown = 16;
 
-struct Options {
+struct OptimizeOptions {
     SceneOptions scene;
     ResultOptions results;
     std::int64_t iterations = -1;
@@ -48,10 +48,6 @@ struct Options {
     std::string resume;
     std::string keep;  // the checkpoint that the best values become
 };
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 const char* stop_name(Stop stop) {
     static constexpr const char* names[] = {"iterations", "converged", "stopped", "not_finite",
@@ -87,9 +83,9 @@ void print_parameters(const Parameters& parameters, const std::vector<double>& f
                    (folder / "optimized_scene.json").string());
 }
 
-class Run {
+class OptimizeRun {
 public:
-    explicit Run(const Options& options)
+    explicit OptimizeRun(const OptimizeOptions& options)
         : options_(options),
           quiet_(options.results.quiet),
           scene_(options.scene.load()),
@@ -420,7 +416,7 @@ private:
         double loss = 0;  // that it came to
     };
 
-    const Options& options_;
+    const OptimizeOptions& options_;
     Clock::time_point begin_ = Clock::now();
     bool quiet_;
     Scene scene_;
@@ -445,7 +441,7 @@ private:
 Command add_optimize(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("optimize", "Change the scene's parameters until its loss is small");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<OptimizeOptions>();
     options->scene.add_to(*command);
     command
         ->add_option("--iterations", options->iterations,
@@ -492,7 +488,8 @@ Command add_optimize(CLI::App& app) {
         "best start by itself.\n"
         "Ctrl-C stops, after the iteration if that ends soon, and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
-    return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
+    return {command,
+            about_scene(options->scene.scene, [options] { return OptimizeRun(*options).run(); })};
 }
 
 }  // namespace hindcast::cli

@@ -12,6 +12,10 @@
 
 namespace hindcast::cli {
 
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 class Progress {
 public:
     enum class Pipe { lines, silent };

@@ -23,16 +23,12 @@ namespace {
 
 constexpr const char* watched = "every step is looked at, to save it";
 
-struct Options {
+struct RunOptions {
     SceneOptions scene;
     ResultOptions results;
     std::string formats;  // of the export; "": none
     std::int64_t export_every = 0;
 };
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 void print_outcome(Simulation& simulation, double build_seconds, double run_seconds) {
     const Device::Statistics compiled = simulation.options().device->statistics();
@@ -60,7 +56,7 @@ void print_outcome(Simulation& simulation, double build_seconds, double run_seco
                duration_text(compiled.seconds));
 }
 
-int run(const Options& options) {
+int run(const RunOptions& options) {
     const auto start = std::chrono::steady_clock::now();
     const bool quiet = options.results.quiet;
     std::vector<exporting::Format> formats;
@@ -151,7 +147,7 @@ int run(const Options& options) {
 
 Command add_run(CLI::App& app) {
     CLI::App* command = app.add_subcommand("run", "Simulate a scene and save its states");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RunOptions>();
     options->scene.add_to(*command);
     options->results.add_to(*command);
     command

@@ -15,7 +15,7 @@ namespace hindcast::cli {
 
 namespace {
 
-struct Options {
+struct TestArguments {
     std::vector<std::string> paths;
     std::string precision;
     std::vector<std::string> allow_path;
@@ -23,7 +23,7 @@ struct Options {
     bool update = false, quiet = false;
 };
 
-int run(const Options& options) {
+int run(const TestArguments& options) {
     using Verdict = TestOutcome::Verdict;
     TestOptions test;
     test.device = options.machine.device_options();
@@ -74,7 +74,7 @@ int run(const Options& options) {
 Command add_test(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("test", "Run the scripted tests that stand beside scenes");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<TestArguments>();
     command
         ->add_option("path", options->paths,
                      "Scenes, tests (NAME.test.json) or folders, which are searched")

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ViewOptions {
     SceneOptions scene;
     std::string size = "1280x800", transport = "auto", screenshot, state;
     int frames = 60;
@@ -57,12 +57,12 @@ std::string check_transport(const std::string& text) {
 
 // Frames one after the other until the scene is there (and optimised), then as many as were asked
 // for.
-int draw_without_window(gui::App& app, const Options& options) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point end = Clock::now() + std::chrono::seconds(120);
+int draw_without_window(gui::App& app, const ViewOptions& options) {
+    const std::chrono::steady_clock::time_point end =
+        std::chrono::steady_clock::now() + std::chrono::seconds(120);
     int left = options.frames;
     bool failed = false;
-    while (left > 0 && Clock::now() < end && !interrupted() && app.frame()) {
+    while (left > 0 && std::chrono::steady_clock::now() < end && !interrupted() && app.frame()) {
         const gui::Workspace& work = app.workspace();
         failed = work.now().error != nullptr;
         const bool building = work.is_opening() || work.waits_for_values() ||
@@ -89,7 +89,7 @@ void check_checkpoint(const SceneOptions& scene) {
     checkpoint_named(document, scene.checkpoint);
 }
 
-int view(const Options& options) {
+int view(const ViewOptions& options) {
     const auto [width, height] = parse_size(options.size);
     check_checkpoint(options.scene);
     if (!options.screenshot.empty()) {  // nobody sees the window say so
@@ -126,7 +126,7 @@ int view(const Options& options) {
 Command add_view(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("view", "Open the window: see, edit, scrub and optimise a scene");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ViewOptions>();
     options->scene.add_to(*command);
     command->get_option("scene")->required(false)->description(
         "The scene file (JSON), or a robot's model (MJCF, URDF); without one the gallery of "

@@ -2,23 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <utility>
 
+#include "app/export/bytes.hpp"
 #include "app/export/export.hpp"
 
 namespace hindcast::exporting {
-
-namespace {
-
-template <class T>
-void put(std::string& to, T value) {
-    const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(value);
-    to.append(bytes.data(), bytes.size());
-}
-
-}  // namespace
 
 std::string to_ply(const Geometry& geometry) {
     const bool single = geometry.is_single();

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <limits>
 #include <ranges>
 #include <type_traits>
 
+#include "app/export/bytes.hpp"
 #include "app/export/export.hpp"
 #include "engine/base/xml_text.hpp"
 #include "engine/document/text.hpp"
@@ -16,14 +15,6 @@
 namespace hindcast::exporting {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
-
-template <class T>
-void put(std::string& to, T value) {
-    const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(value);
-    to.append(bytes.data(), bytes.size());
-}
 
 template <class T>
 constexpr const char* name_of_type() {

@@ -21,7 +21,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t most_columns = 10'000;
 constexpr std::size_t most_cells = 1 << 26;
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
 
 // The first separator outside of quotes; a comma if there is none.
 char separator_of(std::string_view line) {
@@ -61,7 +61,7 @@ private:
     }
 
     void blanks() {
-        while (at_ < text_.size() && text_[at_] != separator_ && is_blank(text_[at_])) ++at_;
+        while (at_ < text_.size() && text_[at_] != separator_ && is_space_or_tab(text_[at_])) ++at_;
     }
 
     Split cell() {
@@ -72,7 +72,7 @@ private:
             return found;
         }
         while (at_ < text_.size() && text_[at_] != separator_) found.text += text_[at_++];
-        while (!found.text.empty() && is_blank(found.text.back())) found.text.pop_back();
+        while (!found.text.empty() && is_space_or_tab(found.text.back())) found.text.pop_back();
         return found;
     }
 
@@ -115,7 +115,7 @@ public:
             rest_ = end == std::string_view::npos ? std::string_view() : rest_.substr(end + 1);
             ++number_;
             if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-            const auto first = std::ranges::find_if_not(line, is_blank);
+            const auto first = std::ranges::find_if_not(line, is_space_or_tab);
             if (first != line.end() && *first != '#') return line;
         }
         return std::nullopt;

@@ -35,9 +35,9 @@ constexpr Kind kinds[] = {
     {29, "third-order tetrahedron", 0},
 };
 
-class Reader {
+class GmshReader {
 public:
-    explicit Reader(std::string_view content) : in_(content) {}
+    explicit GmshReader(std::string_view content) : in_(content) {}
 
     MeshFile read() {
         in_.expect("$MeshFormat");
@@ -258,6 +258,6 @@ private:
 
 }  // namespace
 
-MeshFile read_gmsh(std::string_view content) { return Reader(content).read(); }
+MeshFile read_gmsh(std::string_view content) { return GmshReader(content).read(); }
 
 }  // namespace hindcast::mesh

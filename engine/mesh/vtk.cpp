@@ -53,9 +53,9 @@ constexpr TypeName type_names[] = {
     {"float", Type::f32, 4},         {"double", Type::f64, 8},
 };
 
-class Reader {
+class VtkReader {
 public:
-    explicit Reader(std::string_view content) : in_(content) { in_.swapped = true; }
+    explicit VtkReader(std::string_view content) : in_(content) { in_.swapped = true; }
 
     MeshFile read() {
         const std::string_view first = in_.line();
@@ -274,6 +274,6 @@ void add_vtk_cell(MeshFile& mesh, std::size_t cell, std::int64_t type,
                        only_linear);
 }
 
-MeshFile read_vtk(std::string_view content) { return Reader(content).read(); }
+MeshFile read_vtk(std::string_view content) { return VtkReader(content).read(); }
 
 }  // namespace hindcast::mesh

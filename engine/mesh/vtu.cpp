@@ -24,9 +24,9 @@ struct DataArray {
     std::int64_t first_line = 1;
 };
 
-class Reader {
+class VtuReader {
 public:
-    explicit Reader(std::string_view content)
+    explicit VtuReader(std::string_view content)
         : content_(content), tags_(cut_off_appended(content)) {}
 
     MeshFile read() {
@@ -233,6 +233,6 @@ private:
 
 }  // namespace
 
-MeshFile read_vtu(std::string_view content) { return Reader(content).read(); }
+MeshFile read_vtu(std::string_view content) { return VtuReader(content).read(); }
 
 }  // namespace hindcast::mesh

@@ -14,7 +14,7 @@ namespace hindcast::optim {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
-using Vector = Eigen::VectorXd;
+using ColumnVector = Eigen::VectorXd;
 using Index = Eigen::Index;
 
 constexpr double rounding = std::numeric_limits<double>::epsilon();
@@ -22,12 +22,12 @@ constexpr double rounding = std::numeric_limits<double>::epsilon();
 // The columns `of`, with rows times the square roots of their weights, each divided by its length.
 struct Columns {
     Matrix unit;
-    Vector lengths;
+    ColumnVector lengths;
 };
 Columns weighted(const DenseMatrix& jacobian, std::span<const ResidualGroup> groups,
                  const std::vector<std::size_t>& of) {
     Columns columns{Matrix(static_cast<Index>(jacobian.rows), static_cast<Index>(of.size())),
-                    Vector(static_cast<Index>(of.size()))};
+                    ColumnVector(static_cast<Index>(of.size()))};
     for (std::size_t k = 0; k < of.size(); ++k) {
         auto column = columns.unit.col(static_cast<Index>(k));
         std::size_t row = 0;
@@ -49,7 +49,7 @@ struct Inverse {
 };
 Inverse inverse_of(const Eigen::JacobiSVD<Matrix>& svd, Index rows) {
     const Matrix& v = svd.matrixV();
-    const Vector& s = svd.singularValues();
+    const ColumnVector& s = svd.singularValues();
     Inverse inverse{Matrix::Zero(v.rows(), v.rows()),
                     std::vector<bool>(static_cast<std::size_t>(v.rows()), true)};
     const double least = rounding * static_cast<double>(rows) * (s.size() > 0 ? s[0] : 0.0);

@@ -14,7 +14,7 @@ namespace hindcast::optim {
 
 namespace {
 
-using Vector = Eigen::VectorXd;
+using ColumnVector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
 constexpr double most_damping = 1e16;
@@ -22,7 +22,7 @@ constexpr double most_damping = 1e16;
 // The weighted problem at a point, in the optimiser's variables: log x where the scale is that.
 struct Linear {
     Matrix jacobian;
-    Vector residuals, gradient;
+    ColumnVector residuals, gradient;
     std::vector<int> at_bound;
 };
 
@@ -72,7 +72,7 @@ private:
         if (!std::isfinite(result_.cost))
             throw Error("the residuals are not finite at the start")
                 .remedy("start from other values, or make the steps shorter");
-        largest_ = Vector::Zero(static_cast<Eigen::Index>(n_));
+        largest_ = ColumnVector::Zero(static_cast<Eigen::Index>(n_));
     }
 
     bool told() const {
@@ -147,24 +147,24 @@ private:
 
     // The step for the damping as it is: variables that would pass a bound go to it, and the others
     // then make the best of that.
-    Vector solve() const {
+    ColumnVector solve() const {
         const auto rows = linear_.jacobian.rows();
-        Vector all = Vector::Zero(static_cast<Eigen::Index>(n_));
+        ColumnVector all = ColumnVector::Zero(static_cast<Eigen::Index>(n_));
         std::vector<std::size_t> free;
         for (std::size_t k = 0; k < n_; ++k)
             if (linear_.at_bound[k] == 0) free.push_back(k);
-        Vector rest = -linear_.residuals;
+        ColumnVector rest = -linear_.residuals;
         while (!free.empty()) {
             const auto columns = static_cast<Eigen::Index>(free.size());
             Matrix a = Matrix::Zero(rows + columns, columns);
-            Vector b = Vector::Zero(rows + columns);
+            ColumnVector b = ColumnVector::Zero(rows + columns);
             b.head(rows) = rest;
             for (Eigen::Index c = 0; c < columns; ++c) {
                 const auto k = static_cast<Eigen::Index>(free[static_cast<std::size_t>(c)]);
                 a.col(c).head(rows) = linear_.jacobian.col(k);
                 a(rows + c, c) = std::sqrt(damping_ * (largest_[k] > 0 ? largest_[k] : 1.0));
             }
-            const Vector some = a.colPivHouseholderQr().solve(b);
+            const ColumnVector some = a.colPivHouseholderQr().solve(b);
             std::vector<std::size_t> still;
             for (Eigen::Index c = 0; c < columns; ++c) {
                 const std::size_t k = free[static_cast<std::size_t>(c)];
@@ -188,7 +188,7 @@ private:
         const Variables& v = problem_.variables;
         double growth = 2;
         while (true) {
-            const Vector delta = solve();
+            const ColumnVector delta = solve();
             std::vector<double> next(n_);
             double longest = 0;
             for (std::size_t k = 0; k < n_; ++k) {
@@ -246,7 +246,7 @@ private:
     std::size_t n_;
     LeastSquaresResult result_;
     Linear linear_;
-    Vector largest_;  // squared length of each column, the largest so far
+    ColumnVector largest_;  // squared length of each column, the largest so far
     double damping_ = 1e-3;
     bool converged_ = false;
     std::string why_converged_;

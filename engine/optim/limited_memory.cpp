@@ -14,16 +14,16 @@ namespace {
 constexpr double least_curvature = 0x1p-40;  // s.y, relative to |s| |y|
 
 // A small square matrix of rows.
-using Matrix = std::vector<Vector>;
+using RowMatrix = std::vector<Vector>;
 
-Vector times(const Matrix& a, const Vector& x) {
+Vector times(const RowMatrix& a, const Vector& x) {
     Vector y(a.size());
     for (std::size_t k = 0; k < a.size(); ++k) y[k] = dot(a[k], x);
     return y;
 }
 
 // Solves A X = B by elimination with the largest pivot of each column; B becomes X.
-void solve(Matrix a, Matrix& b) {
+void solve(RowMatrix a, RowMatrix& b) {
     const std::size_t n = a.size();
     for (std::size_t c = 0; c < n; ++c) {
         std::size_t pivot = c;
@@ -44,8 +44,8 @@ void solve(Matrix a, Matrix& b) {
     }
 }
 
-Matrix identity(std::size_t n) {
-    Matrix a(n, Vector(n, 0.0));
+RowMatrix identity(std::size_t n) {
+    RowMatrix a(n, Vector(n, 0.0));
     for (std::size_t k = 0; k < n; ++k) a[k][k] = 1;
     return a;
 }
@@ -57,7 +57,7 @@ class LimitedMemory::Model {
 public:
     explicit Model(const LimitedMemory& memory)
         : pairs_(memory.pairs_), theta_(memory.theta_), count_(pairs_.size()) {
-        Matrix inverse(2 * count_, Vector(2 * count_, 0.0));
+        RowMatrix inverse(2 * count_, Vector(2 * count_, 0.0));
         for (std::size_t i = 0; i < count_; ++i)
             for (std::size_t j = 0; j <= i; ++j) {
                 const double sy = dot(pairs_[i].s, pairs_[j].y);
@@ -122,16 +122,16 @@ public:
         Vector r(n, 0.0);
         for (std::size_t k = 0; k < n; ++k)
             if (from.free[k]) r[k] = g[k] + theta_ * (from.x[k] - u[k]) - dot(row(k), mc);
-        Matrix inner(2 * count_, Vector(2 * count_, 0.0));  // W_F^T W_F / theta
+        RowMatrix inner(2 * count_, Vector(2 * count_, 0.0));  // W_F^T W_F / theta
         for (std::size_t k = 0; k < n; ++k) {
             if (!from.free[k]) continue;
             const Vector w = row(k);
             for (std::size_t a = 0; a < w.size(); ++a) add(inner[a], w[a] / theta_, w);
         }
-        Matrix a = identity(2 * count_);
+        RowMatrix a = identity(2 * count_);
         for (std::size_t i = 0; i < a.size(); ++i)
             for (std::size_t j = 0; j < a.size(); ++j) add(a[i], -m_[i][j], inner[j]);
-        Matrix v;
+        RowMatrix v;
         for (const double x : times(m_, transposed(r))) v.push_back({x});
         solve(std::move(a), v);
         Vector d(n, 0.0);
@@ -169,7 +169,7 @@ private:
     const std::deque<Pair>& pairs_;
     double theta_;
     std::size_t count_;
-    Matrix m_;
+    RowMatrix m_;
 };
 
 void LimitedMemory::clear(double theta) {

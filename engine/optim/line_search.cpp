@@ -15,9 +15,9 @@ constexpr std::size_t most_tries = 30, patience = 4;  // until the weak conditio
 constexpr double smallest_interval = 0x1p-40;         // relative
 constexpr std::size_t shortest_steps = 3;             // that tell the scatter
 
-class Search {
+class LineSearch {
 public:
-    Search(const Line& line, const std::function<LinePoint(double)>& at)
+    LineSearch(const Line& line, const std::function<LinePoint(double)>& at)
         : line_(line), at_(at), a_{0, line.loss, line.slope, true} {}
 
     LineResult run() {
@@ -109,7 +109,7 @@ private:
 }  // namespace
 
 LineResult search_line(const Line& line, const std::function<LinePoint(double)>& at) {
-    return Search(line, at).run();
+    return LineSearch(line, at).run();
 }
 
 double scatter(const Line& line, const std::vector<LinePoint>& tried) {

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <numeric>
 #include <vector>
+
+#include "engine/base/vectors.hpp"
 
 namespace hindcast::optim {
 
 using Vector = std::vector<double>;
 
-inline double dot(const Vector& a, const Vector& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 inline void add(Vector& to, double factor, const Vector& v) {
     for (std::size_t k = 0; k < to.size(); ++k) to[k] += factor * v[k];
 }

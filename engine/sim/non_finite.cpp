@@ -23,7 +23,7 @@ using ir::Value;
 
 constexpr std::int64_t most_items = 4096;  // looked through one by one for the one that is at fault
 
-std::string number(double value) {
+std::string value_text(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
     return document::shortest(value);
@@ -156,7 +156,7 @@ private:
         const auto bits = bits_of(v);
         const ir::Type type = kernel_.op(v).type;
         if (!bits || type == ir::Type::none) return "?";
-        if (ir::is_real(type)) return number(ir::real_of(*bits, type));
+        if (ir::is_real(type)) return value_text(ir::real_of(*bits, type));
         return std::to_string(ir::integer_of(*bits, type));
     }
 
@@ -216,8 +216,8 @@ std::string find_launch(const Program& program, RolloutMode mode) {
             const std::optional<Element> at = first_not_finite(array);
             if (!at) continue;
             for (std::size_t k = 0; k < written.size(); ++k) written[k].copy_from(before[k]);
-            return "launch '" + launch.description() + "' stores " + number(at->value) + " into '" +
-                   parameter.name + "', " + place_in(array, *at) +
+            return "launch '" + launch.description() + "' stores " + value_text(at->value) +
+                   " into '" + parameter.name + "', " + place_in(array, *at) +
                    find_operation(replay, static_cast<int>(p), *at);
         }
     }
@@ -274,13 +274,13 @@ private:
                 if (published.state != state || !ir::is_real(published.array.type())) continue;
                 const Array array = looked_at(published.array);
                 if (const auto at = first_not_finite(array))
-                    return of + ("'" + name + "'") + " is " + number(at->value) + ", " +
+                    return of + ("'" + name + "'") + " is " + value_text(at->value) + ", " +
                            place_in(array, *at);
             }
         }
         for (const model::Term& term : simulation_.model().terms())
             if (const auto at = first_not_finite(looked_at(term.value)))
-                return of + ("the objective '" + term.name + "'") + " is " + number(at->value);
+                return of + ("the objective '" + term.name + "'") + " is " + value_text(at->value);
         return "";
     }
 
@@ -293,12 +293,12 @@ private:
 std::string explain_loss(Simulation& simulation) {
     const std::string head = simulation.model().terms().empty()
                                  ? "the run diverges: "
-                                 : "the loss is " + number(simulation.loss()) + ": ";
+                                 : "the loss is " + value_text(simulation.loss()) + ": ";
     const std::vector<double> values = simulation.parameters().values();
     for (std::size_t k = 0; k < values.size(); ++k)
         if (!std::isfinite(values[k]))
             return head + "the parameter " + simulation.parameters().names()[k] + " is " +
-                   number(values[k]);
+                   value_text(values[k]);
     const std::string found = Finder(simulation, RolloutMode::first).find();
     return head + (found.empty() ? "the sum of its terms overflows" : found);
 }
@@ -328,10 +328,10 @@ std::string explain_gradient(Simulation& simulation, std::span<const double> gra
             ++count;
         }
     if (count == 0) return "the gradient is finite";
-    std::string text = "the gradient is " + number(gradient[first]) + " for " +
+    std::string text = "the gradient is " + value_text(gradient[first]) + " for " +
                        simulation.parameters().names()[first];
     if (count > 1) text += " and " + std::to_string(count - 1) + " more";
-    text += ", the loss is finite (" + number(simulation.loss()) + ")";
+    text += ", the loss is finite (" + value_text(simulation.loss()) + ")";
     std::vector<double> direction(gradient.size(), 0.0);
     direction[first] = 1;
     simulation.parameters().set_tangents(direction);

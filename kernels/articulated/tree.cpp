@@ -13,9 +13,9 @@ using namespace robot;
 
 namespace {
 
-class Reading : robot::ModelReader {
+class TreeReading : robot::ModelReader {
 public:
-    explicit Reading(const RobotModel& model) : ModelReader(model) {}
+    explicit TreeReading(const RobotModel& model) : ModelReader(model) {}
 
     TreePointer run(bool full_inertia) {
         t_.full_inertia = full_inertia;
@@ -241,7 +241,7 @@ bool Tree::has_tendon_armature() const {
 
 TreePointer tree_of(const RobotModel& model, bool full_inertia) {
     require_supported(model);
-    return Reading(model).run(full_inertia);
+    return TreeReading(model).run(full_inertia);
 }
 
 }  // namespace hindcast::articulated

@@ -16,7 +16,7 @@ using model::Settings;
 namespace {
 
 template <int D>
-KernelDef initialize() {
+KernelDef initialize_nodes() {
     using V = Vec<Float, D>;
     return kernel("element_body_initialize", {"positions", "velocity", "first", "x", "v", "m"},
                   [](Int i, Read<V> positions, Property<V> velocity, Param<Int> first, Write<V> x,
@@ -93,7 +93,7 @@ void start_elements(Model& model, const Settings& settings, const PlacedPoints& 
     const model::Range range = placed.range;
     Program& prologue = model.prologue();
     prologue.add(model.launch(
-        model::for_dimension(model, [](auto D) { return initialize<D>(); }), range.count,
+        model::for_dimension(model, [](auto D) { return initialize_nodes<D>(); }), range.count,
         {{"positions",
           settings.quantity_of(model, "positions", range.count, placed.start).argument()},
          {"velocity", settings.quantity(model, "velocity", range.count, mesh.points).argument()},
@@ -101,7 +101,7 @@ void start_elements(Model& model, const Settings& settings, const PlacedPoints& 
          {"x", a.position},
          {"v", a.velocity},
          {"m", a.mass}},
-        "initialize " + name));
+        "initialize_nodes " + name));
     prologue.add(model.launch(
         mesh.corner_count == 4 ? lumped_mass<4>() : lumped_mass<3>(), mesh.elements,
         {{"corners", mesh.corners},

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/base/vectors.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/point_names.hpp"
 
@@ -144,12 +145,6 @@ void add_small_elements(Model& model, const std::string& owner, const std::strin
 }
 
 namespace {
-
-double dot(std::span<const double> a, std::span<const double> b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
-}
 
 // The largest eigenvalue of a symmetric tridiagonal matrix, by bisection on Sturm's sequence, and
 // its eigenvector.

@@ -36,8 +36,8 @@ struct Options {
     int width = 0;
 };
 
-const std::vector<std::string> parts = {"ir",   "adjoint",  "tangent", "counts",
-                                        "llvm", "assembly", "cuda"};
+const std::vector<std::string> printable_parts = {"ir",   "adjoint",  "tangent", "counts",
+                                                  "llvm", "assembly", "cuda"};
 
 // ---- the build and the machine ----
 
@@ -381,7 +381,7 @@ Command add_info(CLI::App& app) {
         ->add_option("--show", options->show,
                      "What to print of the kernel: ir, adjoint, tangent, counts, llvm, assembly, "
                      "cuda (default: all but tangent and cuda); repeatable")
-        ->check(CLI::IsMember(parts))
+        ->check(CLI::IsMember(printable_parts))
         ->type_name("PART")
         ->allow_extra_args(false)
         ->needs(scene)

@@ -16,8 +16,6 @@ render::Camera as_key(const render::Camera& camera) {
     return path.keys().front().camera;
 }
 
-bool runs(const Workspace& w) { return w.shows_run(); }
-
 }  // namespace
 
 // What is wrong in the document is told once, and followed by nobody.
@@ -83,12 +81,14 @@ void Workspace::follow_camera_path() {
 }
 
 std::vector<Action> camera_actions() {
-    const auto has_path = [](const Workspace& w) { return runs(w) && !w.camera_path().empty(); };
+    const auto has_path = [](const Workspace& w) {
+        return w.shows_run() && !w.camera_path().empty();
+    };
     return {
         {"camera_key", "View", icon::film, "Camera key", ImGuiKey_K,
          "The camera stands here at the shown time: a key of the camera path, for films. Once more "
          "without moving: takes it away",
-         runs, [](Workspace& w) { w.set_camera_key(); },
+         &Workspace::shows_run, [](Workspace& w) { w.set_camera_key(); },
          [](const Workspace& w) { return w.camera_path().find(w.shown_time()) != nullptr; }, false,
          true},
         {"camera_key_remove",

@@ -11,7 +11,7 @@ namespace hindcast::gui {
 
 namespace {
 
-constexpr double rest = 0.3, again = 0.2;  // s
+constexpr double rest_before = 0.3, again = 0.2;  // s
 
 }  // namespace
 
@@ -36,12 +36,12 @@ void Probe::draw(Context& context, ImVec2 at, bool idle) {
         still_since_ = now;
         text_.clear();
         serial_ = 0;
-        if (idle) frame_wishes().want(FrameReason::tooltip, rest);
+        if (idle) frame_wishes().want(FrameReason::tooltip, rest_before);
         return;
     }
     const render::Frame* const frame = context.picture.frame();
     if (frame == nullptr) return;
-    if (const double left = still_since_ + rest - now; left > 0) {
+    if (const double left = still_since_ + rest_before - now; left > 0) {
         frame_wishes().want(FrameReason::tooltip, left);
         return;
     }

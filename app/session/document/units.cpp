@@ -24,7 +24,7 @@ namespace hindcast::session {
 namespace {
 
 constexpr std::size_t longest = 1000;
-constexpr int deepest = 50;
+constexpr int most_levels = 50;
 
 using Exponents = std::array<double, 3>;  // of m, kg, s
 
@@ -112,7 +112,7 @@ private:
     }
 
     Value expression() {
-        if (++depth_ > deepest) fail("too many brackets");
+        if (++depth_ > most_levels) fail("too many brackets");
         Value left = term();
         for (;;) {
             const bool plus = next() == '+';
@@ -149,7 +149,7 @@ private:
         int signs = 0;
         while (next() == '+' || next() == '-') {
             negative ^= text_[at_++] == '-';
-            if (++signs > deepest) fail("too many signs");
+            if (++signs > most_levels) fail("too many signs");
         }
         Value value = power();
         if (negative) value.number = -value.number;
@@ -159,7 +159,7 @@ private:
     Value power() {
         Value base = value();
         if (!take('^')) return base;
-        if (++depth_ > deepest) fail("too many powers");
+        if (++depth_ > most_levels) fail("too many powers");
         const Value exponent = factor();
         --depth_;
         if (exponent.has_unit) fail("an exponent has no unit");

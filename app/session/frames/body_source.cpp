@@ -12,8 +12,7 @@ namespace {
 
 using render::Mesh;
 using render::Vec3;
-using Shape = model::DrawnBody::Shape;
-using Kind = Shape::Kind;
+using BodyShape = model::DrawnBody::Shape;
 
 Mesh triangles_mesh(const std::vector<double>& corners) {
     Mesh mesh;
@@ -32,17 +31,17 @@ Mesh triangles_mesh(const std::vector<double>& corners) {
 // The parts of robots are many, and small: smooth normals hide that they have few sides.
 constexpr int around = 24;
 
-Mesh mesh_of(const Shape& shape) {
+Mesh mesh_of(const BodyShape& shape) {
     const auto& s = shape.size;
     switch (shape.kind) {
-        case Kind::box: return box_mesh({s[0], s[1], s[2]}, 3);
-        case Kind::ellipsoid: return ellipsoid_mesh({s[0], s[1], s[2]}, around);
-        case Kind::capsule: return capsule_mesh({0, 0, s[1]}, s[0], 3, around);
-        case Kind::cylinder: return cylinder_mesh({0, 0, s[1]}, s[0], around);
-        case Kind::rectangle:
+        case BodyShape::Kind::box: return box_mesh({s[0], s[1], s[2]}, 3);
+        case BodyShape::Kind::ellipsoid: return ellipsoid_mesh({s[0], s[1], s[2]}, around);
+        case BodyShape::Kind::capsule: return capsule_mesh({0, 0, s[1]}, s[0], 3, around);
+        case BodyShape::Kind::cylinder: return cylinder_mesh({0, 0, s[1]}, s[0], around);
+        case BodyShape::Kind::rectangle:
             return triangles_mesh({-s[0], -s[1], 0, s[0], -s[1], 0, s[0], s[1], 0,  //
                                    -s[0], -s[1], 0, s[0], s[1], 0, -s[0], s[1], 0});
-        case Kind::triangles: break;
+        case BodyShape::Kind::triangles: break;
     }
     return triangles_mesh(shape.corners);
 }
@@ -70,7 +69,7 @@ BodySource::BodySource(const model::DrawnBody& body, const model::Model& model)
     if (std::ranges::find(arrays_, "") != arrays_.end())
         throw Error("internal: a body is drawn where no array of the model says");
     Mesh all;
-    for (const Shape& shape : body.shapes) {
+    for (const BodyShape& shape : body.shapes) {
         const Mesh own = mesh_of(shape);
         const std::vector<double> pose = pose_of(shape.place.data(), shape.orientation.data());
         std::vector<double> turn = pose;

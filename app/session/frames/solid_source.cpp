@@ -19,7 +19,7 @@ using render::dot;
 using render::Mesh;
 using render::plus;
 using render::Vec3;
-using Kind = model::DrawnSolid::Kind;
+using SolidKind = model::DrawnSolid::Kind;
 using Turn = std::array<Vec3, 3>;  // rows of a rotation
 
 Vec3 scaled(const Vec3& a, double s) { return {a[0] * s, a[1] * s, a[2] * s}; }
@@ -389,7 +389,7 @@ SolidSource::SolidSource(const model::DrawnSolid& shape)
 std::vector<double> SolidSource::pose(
     const std::function<std::vector<double>(const std::string&)>& values, double time) const {
     Vec3 centre = padded(values(place_));
-    if (kind_ == Kind::capsule || kind_ == Kind::cylinder)
+    if (kind_ == SolidKind::capsule || kind_ == SolidKind::cylinder)
         centre = scaled(plus(centre, padded(values(extent_))), 0.5);
     for (std::size_t k = 0; k < counts_.size(); ++k)
         centre[k] += 0.5 * spacing_ * static_cast<double>(counts_[k] - 1);
@@ -411,11 +411,11 @@ std::vector<double> SolidSource::pose(
 std::shared_ptr<const Mesh> SolidSource::mesh(
     const std::function<Values(const std::string&)>& values) const {
     std::vector<Values> from;
-    const bool axis = kind_ == Kind::capsule || kind_ == Kind::cylinder;
+    const bool axis = kind_ == SolidKind::capsule || kind_ == SolidKind::cylinder;
     const auto read = [&](const std::string& path) { return from.emplace_back(values(path)); };
     const std::lock_guard lock(mutex_);
-    const Values samples = kind_ == Kind::distance_field ? read(samples_) : nullptr,
-                 extent = kind_ != Kind::distance_field ? read(extent_) : nullptr,
+    const Values samples = kind_ == SolidKind::distance_field ? read(samples_) : nullptr,
+                 extent = kind_ != SolidKind::distance_field ? read(extent_) : nullptr,
                  start = axis ? read(place_) : nullptr, radius = axis ? read(radius_) : nullptr;
     const bool same = std::ranges::equal(
         from, made_from_, [](const Values& a, const Values& b) { return a == b || *a == *b; });
@@ -425,10 +425,10 @@ std::shared_ptr<const Mesh> SolidSource::mesh(
         return scaled(plus(padded(*extent), scaled(padded(*start), -1)), 0.5);
     };
     switch (kind_) {
-        case Kind::box: mesh = box_mesh(padded(*extent), dimension_); break;
-        case Kind::capsule: mesh = capsule_mesh(half(), radius->front(), dimension_); break;
-        case Kind::cylinder: mesh = cylinder_mesh(half(), radius->front()); break;
-        case Kind::distance_field: mesh = field_mesh(counts_, spacing_, *samples); break;
+        case SolidKind::box: mesh = box_mesh(padded(*extent), dimension_); break;
+        case SolidKind::capsule: mesh = capsule_mesh(half(), radius->front(), dimension_); break;
+        case SolidKind::cylinder: mesh = cylinder_mesh(half(), radius->front()); break;
+        case SolidKind::distance_field: mesh = field_mesh(counts_, spacing_, *samples); break;
     }
     made_from_ = from;
     made_ = std::make_shared<const Mesh>(std::move(mesh));

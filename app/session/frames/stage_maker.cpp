@@ -20,7 +20,7 @@ using render::Channel;
 using render::Colour;
 using render::Drawable;
 using render::Stage;
-using Kind = render::Drawable::Kind;
+using DrawableKind = render::Drawable::Kind;
 
 // Apart for the colour-blind as well (after Okabe and Ito 2008), a little paler: bodies; and
 // forces, which are drawn among them.
@@ -105,7 +105,7 @@ public:
         }
         add_field_targets();
         if (plan_.points > 0) {
-            Drawable& arrows = drawable(Kind::arrows, "arrows");
+            Drawable& arrows = drawable(DrawableKind::arrows, "arrows");
             arrows.places = plan_.position;
             arrows.values = plan_.arrows;
             arrows.count = plan_.points;
@@ -129,7 +129,7 @@ private:
         return static_cast<int>(stage_->channels.size()) - 1;
     }
 
-    Drawable& drawable(Kind kind, const std::string& name) {
+    Drawable& drawable(DrawableKind kind, const std::string& name) {
         plan_.numbers.emplace_back();
         Drawable& t = stage_->drawables.emplace_back();
         t.kind = kind;
@@ -180,7 +180,7 @@ private:
     }
 
     void add(const model::DrawnPoints& shape) {
-        Drawable& t = drawable(Kind::points, owner_);
+        Drawable& t = drawable(DrawableKind::points, owner_);
         t.places = plan_.position;
         t.values = plan_.colour;
         t.first = shape.first;
@@ -193,7 +193,7 @@ private:
 
     void add(const model::DrawnSegments& shape) {
         const int number = static_cast<int>(stage_->drawables.size());
-        Drawable& t = drawable(Kind::segments, owner_);
+        Drawable& t = drawable(DrawableKind::segments, owner_);
         t.places = plan_.position;
         t.indices = shape.ends;
         t.radius = 0.25 * radius_;
@@ -202,7 +202,7 @@ private:
     }
 
     void add(const model::DrawnSurface& shape) {
-        Drawable& t = drawable(Kind::surface, owner_);
+        Drawable& t = drawable(DrawableKind::surface, owner_);
         t.places = plan_.position;
         t.values = plan_.colour;
         t.values_per_point = true;
@@ -216,7 +216,7 @@ private:
     void add(const model::DrawnField& shape) {
         const std::string name = published_name(shape.values, model_);
         if (name.empty()) return;
-        Drawable& t = drawable(Kind::field, owner_);
+        Drawable& t = drawable(DrawableKind::field, owner_);
         t.rows = shape.rows;
         t.columns = shape.columns;
         t.spacing = shape.spacing;
@@ -241,7 +241,7 @@ private:
             if (object.section != Section::objective || of == nullptr || !of->is_string()) continue;
             const auto field =
                 std::ranges::find_if(stage_->drawables, [&](const Drawable& drawable) {
-                    return drawable.kind == Kind::field && drawable.name == of->string();
+                    return drawable.kind == DrawableKind::field && drawable.name == of->string();
                 });
             const model::Quantity* const target = model_.find_quantity(object.name + ".target");
             if (field == stage_->drawables.end() || target == nullptr ||
@@ -263,13 +263,13 @@ private:
     }
 
     void add(const model::DrawnHalfSpace& shape) {
-        drawable(Kind::half_space, owner_);
+        drawable(DrawableKind::half_space, owner_);
         plan_.numbers.back().quantities = {shape.normal->path, shape.offset->path};
         if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
     }
 
     void add(const model::DrawnBall& shape) {
-        drawable(Kind::ball, owner_);
+        drawable(DrawableKind::ball, owner_);
         plan_.numbers.back().quantities = {shape.center->path, shape.radius->path};
         if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
         const double radius = shape.radius->values.empty() ? 0 : shape.radius->values.front();
@@ -282,7 +282,7 @@ private:
     }
 
     void add(const model::DrawnSolid& shape) {
-        drawable(Kind::solid, owner_);
+        drawable(DrawableKind::solid, owner_);
         const auto source = std::make_shared<SolidSource>(shape);
         plan_.numbers.back().solid = source;
         const auto values = [this](const std::string& path) {
@@ -295,7 +295,7 @@ private:
     }
 
     void add(const model::DrawnBody& shape) {
-        Drawable& t = drawable(Kind::solid, owner_);
+        Drawable& t = drawable(DrawableKind::solid, owner_);
         if (shape.row < 0) t.colour = collider_colour;
         if (const model::Grips* const grips = model::grips_of(model_, owner_))
             for (const auto& [name, range] : model_.bodies_with_points())
@@ -308,7 +308,7 @@ private:
     }
 
     void add(const model::DrawnFrame& shape) {
-        drawable(Kind::box_edges, owner_);
+        drawable(DrawableKind::box_edges, owner_);
         std::vector<double>& numbers = plan_.numbers.back().constant;
         for (const std::vector<double>* corner : {&shape.low, &shape.high}) {
             std::vector<double> place = *corner;
@@ -319,7 +319,7 @@ private:
     }
 
     void add(const model::DrawnTargets& shape) {
-        drawable(Kind::markers, owner_);
+        drawable(DrawableKind::markers, owner_);
         plan_.numbers.back().quantities = {shape.places->path};
         const auto d = static_cast<std::size_t>(model_.dimension());
         const std::vector<double>& places = shape.places->values;
@@ -330,7 +330,7 @@ private:
 
     void add(const model::ShownQuantity& shown) {
         const int number = static_cast<int>(stage_->drawables.size());
-        Drawable& arrows = drawable(Kind::arrows, shown.owner);
+        Drawable& arrows = drawable(DrawableKind::arrows, shown.owner);
         arrows.places = channel("places of " + shown.key(), shown.count, stage_->dimension);
         arrows.values = channel(shown.key(), shown.count, stage_->dimension);
         arrows.count = shown.count;
@@ -344,7 +344,7 @@ private:
         for (std::size_t k = 0; k < count; ++k) {
             const Drawable& original = stage_->drawables[k];
             if (original.places < 0 || original.places != plan_.position ||
-                original.kind == Kind::arrows)
+                original.kind == DrawableKind::arrows)
                 continue;
             Drawable ghost = original;
             ghost.ghost = true;
@@ -365,7 +365,7 @@ private:
             if (!body || !body->moves() || stage_->drawables[k].ghost ||
                 stage_->drawables[k].name != motion.body)
                 continue;
-            Drawable& ghost = drawable(Kind::solid, motion.owner);
+            Drawable& ghost = drawable(DrawableKind::solid, motion.owner);
             ghost.ghost = ghost.measured = true;
             ghost.measured_partly = motion.is_partial;
             ghost.colour[3] = measured_alpha;
@@ -393,8 +393,8 @@ bool same(const Drawable& a, const Drawable& b) {
            a.measured_partly == b.measured_partly && a.first == b.first && a.count == b.count &&
            std::fabs(a.radius - b.radius) <= 0.5 * std::max(a.radius, b.radius) &&
            // The order of arrows says only which of them are drawn.
-           (a.indices == b.indices || a.kind == Kind::arrows) && a.element_of == b.element_of &&
-           a.tetrahedra == b.tetrahedra && a.origin == b.origin &&
+           (a.indices == b.indices || a.kind == DrawableKind::arrows) &&
+           a.element_of == b.element_of && a.tetrahedra == b.tetrahedra && a.origin == b.origin &&
            a.values_per_point == b.values_per_point && a.rows == b.rows && a.columns == b.columns &&
            a.spacing == b.spacing && a.colour == b.colour;
 }

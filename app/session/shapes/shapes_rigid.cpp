@@ -13,7 +13,7 @@ using model::Section;
 // Steps of rigid contact are no longer than this, s: MuJoCo's own default.
 constexpr double longest_step = 0.002;
 
-ShapeNumber length(const char* key, const char* label, double value) {
+ShapeNumber rigid_length(const char* key, const char* label, double value) {
     return {key, label, "m", "", value, 1e-3, 1e3, false};
 }
 
@@ -82,10 +82,10 @@ ShapeRow rigid(const char* id, const char* label, const char* help,
 }
 
 ShapeRow box() {
-    ShapeRow row =
-        rigid("rigid_box", "Rigid box", "A box that moves freely and keeps its shape",
-              {length("size_x", "Length along x", 0.2), length("size_y", "Length along y", 0.2),
-               length("size_up", "Height", 0.2)});
+    ShapeRow row = rigid(
+        "rigid_box", "Rigid box", "A box that moves freely and keeps its shape",
+        {rigid_length("size_x", "Length along x", 0.2),
+         rigid_length("size_y", "Length along y", 0.2), rigid_length("size_up", "Height", 0.2)});
     row.size = [](const ShapeNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
     row.make = [](const ShapeSite& site) {
         const Place& s = site.size;
@@ -97,7 +97,7 @@ ShapeRow box() {
 
 ShapeRow ball() {
     ShapeRow row = rigid("rigid_ball", "Rigid ball", "A ball that moves freely and keeps its shape",
-                         {length("radius", "Radius", 0.1)});
+                         {rigid_length("radius", "Radius", 0.1)});
     row.size = [](const ShapeNumbers& n) {
         const double d = 2 * n["radius"];
         return Place{d, d, d};
@@ -114,16 +114,17 @@ ShapeRow standing(const char* id, const char* label, const char* help, const cha
                   bool round_ends) {
     ShapeRow row =
         rigid(id, label, help,
-              {length("radius", "Radius", 0.08),
-               length("length", round_ends ? "Length between the round ends" : "Height", 0.24)});
+              {rigid_length("radius", "Radius", 0.08),
+               rigid_length("rigid_length", round_ends ? "Length between the round ends" : "Height",
+                            0.24)});
     row.size = [round_ends](const ShapeNumbers& n) {
         const double d = 2 * n["radius"];
-        return Place{d, d, n["length"] + (round_ends ? d : 0)};
+        return Place{d, d, n["rigid_length"] + (round_ends ? d : 0)};
     };
     row.make = [type](const ShapeSite& site) {
         Node shape = Node::object({{"type", type},
                                    {"radius", tidy(site.number["radius"])},
-                                   {"length", tidy(site.number["length"])}});
+                                   {"rigid_length", tidy(site.number["rigid_length"])}});
         if (site.room.up == 1)
             shape.set("orientation", Node::array({Node(1), Node(-1), Node(0), Node(0)}));
         place(site, std::move(shape), site.size[2] / 2);

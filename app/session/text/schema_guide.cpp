@@ -72,7 +72,7 @@ bool is_fraction(const Node& leaf) {
     return text_of(leaf, "pattern").find('/') != std::string::npos;
 }
 
-std::string number_of(const Node& node) { return document::to_line(node); }
+std::string number_at(const Node& node) { return document::to_line(node); }
 
 }  // namespace
 
@@ -233,7 +233,7 @@ KeyHelp SchemaGuide::help_of(const Nodes& rows, const TextTree& tree,
                      {std::pair{"minimum", ">= "}, std::pair{"exclusiveMinimum", "> "},
                       std::pair{"maximum", "<= "}, std::pair{"exclusiveMaximum", "< "}})
                     if (const Node* bound = leaf->find(name))
-                        bounds += (bounds.empty() ? "" : ", ") + (sign + number_of(*bound));
+                        bounds += (bounds.empty() ? "" : ", ") + (sign + number_at(*bound));
         }
     }
     for (const std::string& kind : kinds) help.facts += (help.facts.empty() ? "" : " or ") + kind;

@@ -20,7 +20,7 @@ namespace hindcast::session {
 
 namespace {
 
-constexpr std::int64_t share_of_frame_memory = 8;  // older scenes may take that part
+constexpr std::int64_t share_of_older_scenes = 8;  // older scenes may take that part
 
 Error changed_outside(const std::string& what) {
     return Error(what + ": a file that the older scene reads has changed since")
@@ -141,7 +141,7 @@ void Runner::drop_unused_older() {
 // Of older scenes as many are kept as fit into their part of the memory, the newest first. Under
 // the shared lock.
 void Runner::bound_older_scenes() {
-    const std::int64_t most = options_.frame_memory / share_of_frame_memory;
+    const std::int64_t most = options_.frame_memory / share_of_older_scenes;
     std::set<const void*> counted;
     std::int64_t bytes = 0;
     bool full = false;

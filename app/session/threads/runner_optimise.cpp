@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t rows_without_progress = 50;
 constexpr double least_progress = 1e-6, least_loss = 1e-12;
 
-constexpr std::int64_t share_of_frame_memory = 8;  // what rows hold may take that part
+constexpr std::int64_t share_of_rows = 8;  // what rows hold may take that part
 
 std::int64_t bytes_of(const SharedValues& numbers) {
     return numbers ? static_cast<std::int64_t>(numbers->size() * sizeof(double)) : 0;
@@ -287,7 +287,7 @@ void Runner::thin_rows() {
 // parameters of every second row, which then cannot be shown any more. Never of the first, the best
 // and the last row, and those that the user looks at. Under the shared lock.
 void Runner::bound_rows() {
-    const std::int64_t most = options_.frame_memory / share_of_frame_memory;
+    const std::int64_t most = options_.frame_memory / share_of_rows;
     std::int64_t& bytes = shared_.draft.iteration_bytes;
     const std::size_t count = shared_.rows.size();
     const auto release = [&](SharedValues& numbers) {

@@ -59,8 +59,8 @@ CameraPath read_path(const Node& list) {
 }
 
 // The numbers of a camera that change from moment to moment.
-constexpr std::size_t numbers = 11;
-std::array<double, numbers> numbers_of(const Camera& c) {
+constexpr std::size_t camera_numbers = 11;
+std::array<double, camera_numbers> numbers_of(const Camera& c) {
     return {c.eye[0], c.eye[1], c.eye[2], c.target[0],     c.target[1], c.target[2],
             c.up[0],  c.up[1],  c.up[2],  c.field_of_view, c.height};
 }
@@ -155,8 +155,8 @@ Camera CameraPath::at(double time) const {
     };
     const double h = keys_[i + 1].time - keys_[i].time, s = (time - keys_[i].time) / h;
     const auto from = numbers_of(keys_[i].camera), to = numbers_of(keys_[i + 1].camera);
-    std::array<double, numbers> x{};
-    for (std::size_t n = 0; n < numbers; ++n)
+    std::array<double, camera_numbers> x{};
+    for (std::size_t n = 0; n < camera_numbers; ++n)
         x[n] = (1 + 2 * s) * (1 - s) * (1 - s) * from[n] +
                s * (1 - s) * (1 - s) * h * tangent(i, n) + s * s * (3 - 2 * s) * to[n] -
                s * s * (1 - s) * h * tangent(i + 1, n);

@@ -157,7 +157,7 @@ struct StiffnessDamping<D, K, F, lang::Float (F::*)(lang::Int, const S&, P...) c
 // An energy of K points of dimension D each. `names`: of the parameters after the points.
 template <int D, int K, class F>
 EnergyKernels energy(const std::string& name, const std::vector<std::string>& names, const F& f) {
-    using Of = detail::EnergyOf<D, K, decltype(&F::operator())>;
+    using Of = hindcast::detail::EnergyOf<D, K, decltype(&F::operator())>;
     const auto with = [&](std::vector<std::string> own) {
         std::vector<std::string> all{"points", "x"};
         all.insert(all.end(), names.begin(), names.end());
@@ -179,7 +179,7 @@ template <int D, int K, class F>
 EnergyKernels stiffness_damping(const std::string& name, std::vector<std::string> names,
                                 const F& f) {
     names.insert(names.end(), {"numbers", "start", "beta", "h"});
-    return energy<D, K>(name, names, detail::StiffnessDamping<D, K, F>{f});
+    return energy<D, K>(name, names, hindcast::detail::StiffnessDamping<D, K, F>{f});
 }
 
 // How far points may go: for steps that no obstacle is passed with. The kernel has one item per

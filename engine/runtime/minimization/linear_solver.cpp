@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "engine/base/vectors.hpp"
 #include "engine/runtime/minimization/search_rules.hpp"
 #include "engine/runtime/minimization/supernodal.hpp"
 
@@ -54,12 +55,6 @@ private:
     const SymmetricMatrix* matrix_ = nullptr;
     std::vector<double> residual_;
 };
-
-double dot(std::span<const double> a, std::span<const double> b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
-}
 
 // Preconditioned by the diagonal (Hestenes and Stiefel 1952; Jacobi).
 class ConjugateGradients final : public LinearSolver {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/base/vectors.hpp"
 #include "engine/document/text.hpp"
 #include "engine/runtime/minimization/add_seconds.hpp"
 #include "engine/runtime/minimization/search_rules.hpp"
@@ -15,18 +16,6 @@ namespace hindcast {
 namespace {
 
 using document::shortest;
-
-double dot(std::span<const double> a, std::span<const double> b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
-}
-
-double largest(std::span<const double> v) {
-    double most = 0;
-    for (const double x : v) most = std::max(most, std::abs(x));
-    return most;
-}
 
 // Of the largest magnitude, or not finite.
 int worst_of(std::span<const double> v) {

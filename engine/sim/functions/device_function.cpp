@@ -8,6 +8,7 @@
 #include "engine/base/error.hpp"
 #include "engine/runtime/array/memory.hpp"
 #include "engine/sim/functions/packing.hpp"
+#include "engine/sim/functions/picks.hpp"
 
 namespace hindcast {
 
@@ -17,13 +18,6 @@ using namespace lang;
 using backend::cuda::address_of;
 using Kind = SceneFunction::Kind;
 using Time = SceneFunction::Time;
-
-Array itself(const Array& a) { return a; }
-Array tangent_of(const Array& a) { return a.tangent(); }
-Array second_tangent_of(const Array& a) { return a.second_tangent(); }
-Array mixed_tangent_of(const Array& a) { return a.tangent().second_tangent(); }
-Array gradient_of(const Array& a) { return a.gradient(); }
-Array gradient_tangent_of(const Array& a) { return a.gradient().tangent(); }
 
 // Two kernels, since one would round the product and the sum at once, and the host does not.
 KernelDef weigh_term_kernel() {
@@ -105,18 +99,19 @@ DeviceFunction::DeviceFunction(SceneFunction& function, Kind kind,
     if (function.output_size() > std::numeric_limits<std::int32_t>::max())
         throw Error("outputs of more than 2^31 numbers are not made on a device");
     offset_ = Array(ir::Type::i32, {1});
-    parameters_.add_scatter(before_, operands_[0], itself);
+    parameters_.add_scatter(before_, operands_[0], pick::itself);
     if (SceneFunction::gives_inputs(kind)) {
-        if (kind == Kind::hvp) parameters_.add_scatter(before_, operands_[2], tangent_of);
+        if (kind == Kind::hvp) parameters_.add_scatter(before_, operands_[2], pick::tangent);
         set_cotangents(function);
         parameters_.add_gather(after_, result_,
-                               kind == Kind::hvp ? gradient_tangent_of : gradient_of);
+                               kind == Kind::hvp ? pick::gradient_tangent : pick::gradient);
         if (function.is_loss())
             after_.add(Launch(device, scale_kernel(), ir::Precision::f64, result_.elements(),
                               {operands_[1], result_}));
     } else {
-        if (kind != Kind::value) parameters_.add_scatter(before_, operands_[1], tangent_of);
-        if (kind == Kind::jvp2) parameters_.add_scatter(before_, operands_[2], second_tangent_of);
+        if (kind != Kind::value) parameters_.add_scatter(before_, operands_[1], pick::tangent);
+        if (kind == Kind::jvp2)
+            parameters_.add_scatter(before_, operands_[2], pick::second_tangent);
         set_outputs(function);
     }
     mark(result_, simulation_->rollout().not_finite());
@@ -131,29 +126,29 @@ Array DeviceFunction::vector(std::size_t size) const {
     return Array::on(device_->cuda(), ir::Type::f64, {static_cast<std::int64_t>(size)});
 }
 
-void DeviceFunction::add_loss(Array (*pick)(const Array&), std::int64_t first) {
+void DeviceFunction::add_loss(ParameterVector::Pick picked, std::int64_t first) {
     const Array loss(ir::Type::f64, {1}), product(ir::Type::f64, {1});
     after_.add_clear(loss);
     for (const model::Term& term : simulation_->model().terms()) {
         after_.add(Launch(device_, weigh_term_kernel(), ir::Precision::f64, 1,
-                          {term.weight, pick(term.value), product}));
+                          {term.weight, picked(term.value), product}));
         after_.add(Launch(device_, add_term_kernel(), ir::Precision::f64, 1, {product, loss}));
     }
     after_.add(packing(device_, Packing::pack, loss, result_, first, "loss"));
 }
 
 void DeviceFunction::set_outputs(SceneFunction& function) {
-    Array (*const pick)(const Array&) = kind_ == Kind::value ? itself
-                                        : kind_ == Kind::jvp ? tangent_of
-                                                             : mixed_tangent_of;
+    const ParameterVector::Pick picked = kind_ == Kind::value ? pick::itself
+                                         : kind_ == Kind::jvp ? pick::tangent
+                                                              : pick::mixed_tangent;
     for (std::size_t k = 0; k < function.outputs().size(); ++k) {
         const SceneFunction::Value& output = function.outputs()[k];
         const SceneFunction::Source& source = function.sources()[k];
         if (source.time == Time::loss) {
-            add_loss(pick, output.first);
+            add_loss(picked, output.first);
             continue;
         }
-        const Array array = pick(simulation_->model().array(source.array));
+        const Array array = picked(simulation_->model().array(source.array));
         if (source.time == Time::end)
             after_.add(packing(device_, Packing::pack, array, result_, output.first, output.name));
         else

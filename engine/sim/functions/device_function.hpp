@@ -44,7 +44,7 @@ private:
     };
     void set_outputs(SceneFunction& function);
     void set_cotangents(SceneFunction& function);
-    void add_loss(Array (*pick)(const Array&), std::int64_t first);
+    void add_loss(ParameterVector::Pick picked, std::int64_t first);
     void mark(const Array& result, const Array& flags);
     void mark_refused_values(const SimulationOptions& options);
     void run();

@@ -2,8 +2,8 @@
 // launches between them and the arrays that the physics' kernels read.
 //
 //     const ParameterVector vector(parameters, device);
-//     vector.add_gather(after_backward, gradient, gradient_of);   // f64 {n}, of the caller
-//     vector.add_scatter(update, values, itself);                // rounded once
+//     vector.add_gather(after_backward, gradient, pick::gradient);   // f64 {n}, of the caller
+//     vector.add_scatter(update, values, pick::itself);             // rounded once
 #pragma once
 
 #include <vector>

@@ -12,6 +12,7 @@
 #include "engine/base/error.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/text.hpp"
+#include "engine/sim/functions/picks.hpp"
 #include "engine/sim/scene/numbers_at.hpp"
 
 namespace hindcast {
@@ -42,11 +43,7 @@ Scene with_parameters(const Scene& scene, const std::vector<std::string>& paths)
     return Scene::of(std::move(document), scene.file());
 }
 
-// What an array's derivative is kept in.
 using Pick = Array (*)(const Array&);
-Array itself(const Array& a) { return a; }
-Array tangent_of(const Array& a) { return a.tangent(); }
-Array second_tangent_of(const Array& a) { return a.tangent().second_tangent(); }
 
 bool same_bits(const Numbers& a, const Numbers& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
@@ -210,7 +207,7 @@ std::vector<double> SceneFunction::run_alone(const Call& call) {
 // The outputs, or their tangents; an hvp needs neither.
 std::vector<double> SceneFunction::forward(Simulation& simulation, const Call& call,
                                            bool keep) const {
-    Pick pick = itself;
+    Pick picked = pick::itself;
     RolloutMode mode = RolloutMode::first;
     Parameters& parameters = simulation.parameters();
     switch (call.kind) {
@@ -222,19 +219,19 @@ std::vector<double> SceneFunction::forward(Simulation& simulation, const Call& c
             return {};
         case Kind::jvp:
             parameters.set_tangents(call.a);
-            pick = tangent_of;
+            picked = pick::tangent;
             mode = RolloutMode::tangent;
             break;
         case Kind::jvp2:
             parameters.set_tangents(call.a);
             parameters.set_second_tangents(call.b);
-            pick = second_tangent_of;
+            picked = pick::mixed_tangent;
             mode = RolloutMode::tangent_tangent;
             break;
     }
     Numbers y(output_size_);
     const auto copy = [&](std::size_t k, std::int64_t frame) {
-        const Numbers numbers = pick(simulation.model().array(sources_[k].array)).to_doubles();
+        const Numbers numbers = picked(simulation.model().array(sources_[k].array)).to_doubles();
         std::ranges::copy(numbers, y.begin() + outputs_[k].first +
                                        frame * static_cast<std::int64_t>(numbers.size()));
     };
@@ -256,7 +253,7 @@ std::vector<double> SceneFunction::forward(Simulation& simulation, const Call& c
         if (sources_[k].time != Time::loss) continue;
         double sum = 0;
         for (const model::Term& term : simulation.model().terms())
-            sum += term.weight * pick(term.value).value(0);
+            sum += term.weight * picked(term.value).value(0);
         y[static_cast<std::size_t>(outputs_[k].first)] =
             mode == RolloutMode::first ? simulation.loss() : sum;
     }

@@ -11,6 +11,7 @@
 
 #include "engine/base/random.hpp"
 #include "engine/base/stopped.hpp"
+#include "engine/base/vectors.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
@@ -26,15 +27,7 @@ constexpr std::array<double, 8> step_sizes = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7
 constexpr double negligible = 1e-3;  // of the largest: smaller numbers are compared with that
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-double dot(const Vector& a, const Vector& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
-double largest(const Vector& a) {
-    double most = 0;
-    for (const double x : a) most = std::max(most, std::fabs(x));
-    return most;
-}
 
 double relative(double difference, double scale) {
     if (difference == 0) return 0;

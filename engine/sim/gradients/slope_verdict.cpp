@@ -9,7 +9,7 @@ namespace hindcast {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double near = 0.05;     // of the scale: secants that agree with the adjoint
 constexpr double noticed = 1e-4;  // of the terms: one-sided derivatives that differ
 constexpr double coarse = 1e-3;   // of the scale: differences that do not agree with each other
@@ -23,13 +23,13 @@ double secant(const SlopeSample& s) { return (s.above - s.below) / (2 * s.step);
 
 // Of values at steps that fall: the pair of neighbours that differ least, rounding of the loss counted
 // in: two may agree by chance where rounding is all there is.
-struct Plateau {
-    double value = nan, step = nan, uncertainty = infinity;
+struct Settled {
+    double value = no_value, step = no_value, uncertainty = infinity;
 };
 
 template <class F>
-Plateau plateau(const std::vector<SlopeSample>& samples, double loss, F value_at) {
-    Plateau best;
+Settled settled(const std::vector<SlopeSample>& samples, double loss, F value_at) {
+    Settled best;
     const double rounding = std::numeric_limits<double>::epsilon() * std::fabs(loss);
     for (std::size_t k = 1; k < samples.size(); ++k) {
         const double value = value_at(k),
@@ -41,12 +41,12 @@ Plateau plateau(const std::vector<SlopeSample>& samples, double loss, F value_at
 }
 
 // One-sided derivative towards `side`, the error of first order removed.
-Plateau one_sided(const std::vector<SlopeSample>& samples, double loss, double side) {
+Settled one_sided(const std::vector<SlopeSample>& samples, double loss, double side) {
     const auto slope = [&](std::size_t k) {
         return side * ((side > 0 ? samples[k].above : samples[k].below) - loss) / samples[k].step;
     };
-    return plateau(samples, loss, [&](std::size_t k) {
-        if (k == 0) return nan;
+    return settled(samples, loss, [&](std::size_t k) {
+        if (k == 0) return no_value;
         const double ratio = samples[k - 1].step / samples[k].step;
         return (ratio * slope(k) - slope(k - 1)) / (ratio - 1);
     });
@@ -153,8 +153,8 @@ SlopeJudgement judge_slope(double adjoint, double loss, std::vector<SlopeSample>
 
     SlopeJudgement j;
     j.terms = terms_that_cancel(samples, loss);
-    const Plateau central =
-        plateau(samples, loss, [&](std::size_t k) { return secant(samples[k]); });
+    const Settled central =
+        settled(samples, loss, [&](std::size_t k) { return secant(samples[k]); });
     j.difference = central.value;
     j.step = central.step;
     if (!samples.empty()) j.widest = secant(samples.front());
@@ -168,7 +168,7 @@ SlopeJudgement judge_slope(double adjoint, double loss, std::vector<SlopeSample>
     const double distance = std::fabs(adjoint - central.value);
     j.error = distance == 0 ? 0 : distance / scale;
 
-    const Plateau right = one_sided(samples, loss, 1), left = one_sided(samples, loss, -1);
+    const Settled right = one_sided(samples, loss, 1), left = one_sided(samples, loss, -1);
     j.right = right.value;
     j.left = left.value;
     const double uncertainty = right.uncertainty + left.uncertainty;

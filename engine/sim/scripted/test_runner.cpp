@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/base/vectors.hpp"
 #include "engine/document/formula.hpp"
 #include "engine/sim/gradients/gradient_check.hpp"
 #include "engine/sim/results/results.hpp"
@@ -50,15 +51,8 @@ namespace {
 namespace fs = std::filesystem;
 using document::Node;
 using Step = TestScript::Step;
-using Action = TestScript::Action;
 
 constexpr double negligible = 1e-3;  // of the largest number in a list
-
-double largest(std::span<const double> numbers) {
-    double most = 0;
-    for (const double x : numbers) most = std::max(most, std::fabs(x));
-    return most;
-}
 
 // A folder that is removed at the end.
 class ScratchFolder {
@@ -205,16 +199,16 @@ private:
 
     void perform(const Step& step) {
         switch (step.action) {
-            case Action::set: set(step); break;
-            case Action::run: run_scene(step); break;
-            case Action::optimize: optimize(step); break;
-            case Action::check_gradients: check(step); break;
-            case Action::save:
+            case TestScript::Action::set: set(step); break;
+            case TestScript::Action::run: run_scene(step); break;
+            case TestScript::Action::optimize: optimize(step); break;
+            case TestScript::Action::check_gradients: check(step); break;
+            case TestScript::Action::save:
                 if (!folder_) folder_.emplace();
                 save_scene(simulation(), folder_->path(), "saved.json");
                 saved_ = folder_->path() / "saved.json";
                 break;
-            case Action::reload:
+            case TestScript::Action::reload:
                 scene_ = Scene::load(saved_.empty() ? script_.scene : saved_);
                 simulation_.reset();
                 break;

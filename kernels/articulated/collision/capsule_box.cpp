@@ -38,13 +38,13 @@ Edge edge_of(const Int& number) {
 }
 
 // Where the capsule's axis and an edge are nearest to each other: ways along both.
-struct Meeting {
+struct CapsuleMeeting {
     Float along_edge, way, squared;
     Int part;  // of the edge: -1 its lower end, 1 its upper end
     Bool parallel;
 };
 
-Meeting meet(const CapsuleAtBox& c, const Edge& edge) {
+CapsuleMeeting meet(const CapsuleAtBox& c, const Edge& edge) {
     const Vec3 along = unit(edge.axis);
     const Vec3 half_edge = cwise_product(along, c.half);
     const Vec3 middle = cwise_product(edge.corner, c.half - half_edge);
@@ -77,14 +77,14 @@ End end_of(const CapsuleAtBox& c, double side) {
 }
 
 // What of the box the capsule's axis is nearest to.
-struct Feature {
+struct BoxFeature {
     Int end;   // -1 or 1: that end of the capsule, above a face or within; 0: an edge
     Int face;  // of that end
     Int edge;  // its number
 };
 
-Feature nearest_feature(const CapsuleAtBox& c) {
-    Feature f{Int(0), Int(-1), Int(0)};
+BoxFeature nearest_feature(const CapsuleAtBox& c) {
+    BoxFeature f{Int(0), Int(-1), Int(0)};
     Float least = 1e300;
     for (const int side : {-1, 1}) {
         const End end = end_of(c, static_cast<double>(side));
@@ -94,7 +94,7 @@ Feature nearest_feature(const CapsuleAtBox& c) {
         f.face = select(nearer, end.face, f.face);
     }
     for_(0, 12, [&](Int number) {
-        const Meeting m = meet(c, edge_of(number));
+        const CapsuleMeeting m = meet(c, edge_of(number));
         const Bool nearer = !m.parallel && m.squared < least - no_length;
         least = select(nearer, m.squared, least);
         f.end = select(nearer, Int(0), f.end);
@@ -111,7 +111,7 @@ Float way_across(const CapsuleAtBox& c, const Float& length, const Int& axis) {
 Float signed_by(const Bool& positive, const Float& x) { return select(positive, x, -x); }
 
 // Above a face: as far as the axis stays above it.
-Float second_above_face(const CapsuleAtBox& c, const Feature& f) {
+Float second_above_face(const CapsuleAtBox& c, const BoxFeature& f) {
     const Float side = Float(f.end);
     const Vec3 point = c.middle + side * c.half_axis;
     Float way = 2;
@@ -157,7 +157,7 @@ Float second_at_corner(const CapsuleAtBox& c, const Vec3& corner, const Float& f
 }
 
 // Across an edge: over the face to which the capsule is less steep.
-Float second_at_edge(const CapsuleAtBox& c, const Edge& edge, const Meeting& m) {
+Float second_at_edge(const CapsuleAtBox& c, const Edge& edge, const CapsuleMeeting& m) {
     const Heading h = heading(c, edge.corner);
     const Int axis = edge.axis, next = (axis + 1) % 3, last = (axis + 2) % 3;
     const Bool next_is_longer = abs(at(c.direction, next)) > abs(at(c.direction, last));
@@ -177,10 +177,10 @@ Contacts capsule_box(const Shape& capsule, const Shape& box, const Float& /*reac
     const Vec3 direction = box.inward(capsule.axis(2));
     const CapsuleAtBox c{box.inward(capsule.place - box.place), capsule.half_length() * direction,
                          direction, box.size};
-    const Feature f = nearest_feature(c);
+    const BoxFeature f = nearest_feature(c);
     const Bool at_end = f.end != 0;
     const Edge edge = edge_of(f.edge);
-    const Meeting m = meet(c, edge);
+    const CapsuleMeeting m = meet(c, edge);
     const Vec3 corner = select(m.part == 1, edge.corner + 2.0 * unit(edge.axis), edge.corner);
     const Float first = select(at_end, Float(f.end), m.way);
     const Float further =

@@ -66,7 +66,7 @@ const Combination* find(GeomType first, GeomType second) {
 // The matrix of a quaternion of any length. Quarter, third and half turns about axes and diagonals
 // give zeros and ones without rounding, so that what is aligned is so exactly: no product is fused
 // with a sum.
-Mat3 axes_of(const Quat& q) {
+Mat3 rotation_of(const Quat& q) {
     const bool contract = builder().contract;
     builder().contract = false;
     const Float& w = q.w();
@@ -98,7 +98,7 @@ KernelDef geom_places() {
             const Int body = geom_body[g];
             const Quat turned = xquat[body];
             geom_xpos[g] = xpos[body] + rotate(turned, geom_pos[g]);
-            geom_xmat[g] = axes_of(turned * geom_quat[g]);
+            geom_xmat[g] = rotation_of(turned * geom_quat[g]);
         });
 }
 

@@ -24,10 +24,10 @@ std::vector<Motion> accelerations(const Tree& tree, const SensorPlan& plan, cons
     return all;
 }
 
-class Reading {
+class SensorValues {
 public:
-    Reading(const Tree& tree, const ConstraintPlan& constraints, const SensorPlan& plan,
-            const Sources& from, SceneForces scene, std::int64_t first)
+    SensorValues(const Tree& tree, const ConstraintPlan& constraints, const SensorPlan& plan,
+                 const Sources& from, SceneForces scene, std::int64_t first)
         : t_(tree),
           p_(plan),
           from_(from),
@@ -371,7 +371,7 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
                                point_force,
                                step,
                                h};
-            const Reading reading(*tree, *constraints, *plan, from, scene, first);
+            const SensorValues reading(*tree, *constraints, *plan, from, scene, first);
             for (const Sensor& s : plan->sensors) {
                 const std::vector<Float> values = reading.of(s);
                 for (int k = 0; k < s.count; ++k) {

@@ -15,8 +15,9 @@ namespace hindcast::gui {
 
 namespace {
 
-constexpr ImGuiTableFlags rows = ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
-                                 ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_SizingStretchProp;
+constexpr ImGuiTableFlags table_flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
+                                        ImGuiTableFlags_BordersInnerV |
+                                        ImGuiTableFlags_SizingStretchProp;
 
 void cell(const std::string& text) {
     ImGui::TableNextColumn();
@@ -38,7 +39,7 @@ std::vector<std::size_t> shown(const IdentificationOutcome& outcome, bool with_a
 
 bool table(const char* id, std::initializer_list<const char*> columns,
            std::initializer_list<const char*> helps) {
-    if (!ImGui::BeginTable(id, static_cast<int>(columns.size()), rows)) return false;
+    if (!ImGui::BeginTable(id, static_cast<int>(columns.size()), table_flags)) return false;
     for (const char* name : columns) ImGui::TableSetupColumn(name);
     table_headers({helps.begin(), helps.size()});
     return true;

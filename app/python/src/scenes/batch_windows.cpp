@@ -15,8 +15,6 @@ namespace hindcast::python {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 template <class T>
 lang::KernelDef copy_of(const char* name) {
     return lang::kernel(

@@ -27,9 +27,6 @@ using model::Quantity;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::chrono::milliseconds asking_interval{20};
-
 ArgumentFault fault(const std::string& what, const std::string& remedy) {
     ArgumentFault made(what);
     made.remedy(remedy);

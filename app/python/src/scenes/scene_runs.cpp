@@ -19,9 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::chrono::milliseconds asking_interval{20};
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }

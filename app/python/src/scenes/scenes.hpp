@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
@@ -30,6 +31,10 @@
 namespace hindcast::python {
 
 using Shape = std::vector<std::int64_t>;
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+// Between two questions of a long call whether it is to go on.
+inline constexpr std::chrono::milliseconds asking_interval{20};
 
 // An argument that cannot be taken; its name stands in the message.
 struct ArgumentFault : Error {

@@ -15,7 +15,6 @@ constexpr double in_feature = 5e-3;   // sine of that between a feature and its 
 // meet faces that their axis is above.
 constexpr double faces_it = 0.978, faces_axis = 0.76;
 
-Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
 // Sine of the angle between a direction and a plane, by its normal.
 Float slope(const Vec3& direction, const Vec3& normal) {
     return divz(abs(dot(direction, normal)), norm(direction));
@@ -89,13 +88,13 @@ void each_face(const Stance& s, const Feature& feature, const Vec3& way,
 }
 
 // An edge from one point to another, in units.
-struct Edge {
+struct PatchEdge {
     Vec3 from, to;
 };
 
 // Calls `f` with every edge at a corner, or the feature that is an edge.
 void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
-               const std::function<void(const Edge& edge)>& f) {
+               const std::function<void(const PatchEdge& edge)>& f) {
     const Vec3 lower(0, 0, -1), upper(0, 0, 1);
     if (s.shape.convex.type == GeomType::capsule) return f({lower, upper});
     if (s.shape.convex.type == GeomType::cylinder) {
@@ -114,8 +113,8 @@ void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
              [&](Int c) { at = select(s.hulls().corner_vertex[own.x() + c] == vertex, c, at); });
         // Always in the same direction, from whichever end it is seen.
         const Int next = s.hulls().corner_vertex[own.x() + (at + 1) % own.y()];
-        const Edge edge{s.hulls().hull_vertex[min(vertex, next)],
-                        s.hulls().hull_vertex[max(vertex, next)]};
+        const PatchEdge edge{s.hulls().hull_vertex[min(vertex, next)],
+                             s.hulls().hull_vertex[max(vertex, next)]};
         const Vec3 along = s.direction(edge.to - edge.from);
         const Bool same = norm(cross(along, only)) <= 1e-6 * (norm(along) * norm(only));
         if_(!is_some(feature.second) && (!is_edge || same), [&] { f(edge); });
@@ -126,7 +125,7 @@ void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
 struct FaceAndEdge {
     Float slope;
     Int polygon;
-    Edge edge;
+    PatchEdge edge;
 };
 
 void least_slope(const Stance& faces, const Feature& face_feature, const Stance& edges,
@@ -134,7 +133,7 @@ void least_slope(const Stance& faces, const Feature& face_feature, const Stance&
     if (!has_faces(faces.shape)) return;
     const double facing = has_faces(edges.shape) ? faces_it : faces_axis;
     each_face(faces, face_feature, from_faces, [&](const Int& polygon, const Vec3& normal) {
-        each_edge(edges, edge_feature, -from_faces, [&](const Edge& edge) {
+        each_edge(edges, edge_feature, -from_faces, [&](const PatchEdge& edge) {
             const Float there = slope(edges.direction(edge.to - edge.from), normal);
             const Bool better = there < best.slope && dot(normal, from_faces) > facing;
             best.slope = select(better, there, best.slope);
@@ -301,12 +300,12 @@ void face_on_face(const CommonPoints& common, Slots& slots) {
 }
 
 // The faces that look at each other most.
-struct TwoFaces {
+struct FacePair {
     Float look;
     Int one, two;
 };
-TwoFaces looking(const Stance& one, const Stance& two, const FoundFeatures& f) {
-    TwoFaces best{Float(-1), Int(0), Int(0)};
+FacePair looking(const Stance& one, const Stance& two, const FoundFeatures& f) {
+    FacePair best{Float(-1), Int(0), Int(0)};
     each_face(one, f.one, f.normal, [&](const Int& p, const Vec3& normal) {
         each_face(two, f.two, -f.normal, [&](const Int& q, const Vec3& other) {
             const Float there = -dot(normal, other);
@@ -330,7 +329,7 @@ std::vector<FoundFeatures> contact_patch(const SearchedShape& one, const Searche
     if_(is_some(found.normal), [&] {
         Bool is_patch = false;
         if (slots == 4) {
-            const TwoFaces faces = looking(first, second, found);
+            const FacePair faces = looking(first, second, found);
             is_patch = faces.look > faces_look;
             if_(is_patch, [&] {
                 face_on_face(CommonPoints(first, faces.one, second, faces.two, reach), all);

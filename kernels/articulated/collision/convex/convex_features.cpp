@@ -24,8 +24,6 @@ ConvexShape still_shape(const ConvexShape& s) {
     return still;
 }
 
-Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
-
 Bool is_off_axis(const Vec3& p) { return p.x() * p.x() + p.y() * p.y() > 0.0; }
 
 // A unit vector at right angles to a unit vector.

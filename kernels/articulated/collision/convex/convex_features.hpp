@@ -16,6 +16,8 @@
 
 namespace hindcast::articulated {
 
+inline Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
+
 // The same numbers without a derivative.
 Vec3 without_derivative(const Vec3& v);
 Shape without_derivative(const Shape& s);

@@ -8,8 +8,6 @@ using robot::GeomType;
 
 namespace {
 
-Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
-
 // The flat through a polytope's corners, as a feature.
 Feature through(const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 to_b = b - a, to_c = c - a, from_b = c - b;

@@ -1,0 +1,16 @@
+// What of a quantity's array is read or written (ParameterVector::Pick).
+#pragma once
+
+#include "engine/runtime/array/array.hpp"
+
+namespace hindcast::pick {
+
+inline Array itself(const Array& a) { return a; }
+inline Array tangent(const Array& a) { return a.tangent(); }
+inline Array second_tangent(const Array& a) { return a.second_tangent(); }
+// The tangent's second tangent: of a second derivative along two directions.
+inline Array mixed_tangent(const Array& a) { return a.tangent().second_tangent(); }
+inline Array gradient(const Array& a) { return a.gradient(); }
+inline Array gradient_tangent(const Array& a) { return a.gradient().tangent(); }
+
+}  // namespace hindcast::pick

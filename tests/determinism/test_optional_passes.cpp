@@ -7,6 +7,7 @@
 #include "engine/base/hash.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
@@ -81,6 +82,7 @@ TEST_CASE("optional passes: without each of them, and without all, the same bits
             if (!pass.on_cpu) continue;
             CAPTURE(pass.name);
             CHECK(run(c.scene, c.steps, PassSet().without(pass.which)) == with);
+            if (!test::full()) continue;
             // And alone.
             CHECK(run(c.scene, c.steps, PassSet::none().with(pass.which)) == with);
         }

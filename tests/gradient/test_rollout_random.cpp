@@ -7,6 +7,7 @@
 
 #include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -229,7 +230,7 @@ TEST_CASE("roll-out checkpoints: random programs have the interpreter's bits on 
         if (device == test::interpreter_device()) continue;
         CAPTURE(device->describe());
         std::mt19937 random(8);
-        for (unsigned seed = 1; seed <= 40; ++seed) {
+        for (unsigned seed = 1; seed <= (test::full() ? 40u : 15u); ++seed) {
             CAPTURE(seed);
             const Case c(test::interpreter_device(), seed), d(device, seed);
             for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {

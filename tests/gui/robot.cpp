@@ -79,6 +79,13 @@ Robot::Robot(Options options) : in_window_(options.window) {
     app.interrupted = [this, asked = options.interrupted] {
         return interrupted_ || (asked && asked());
     };
+    if (!options.draws)
+        app.is_seen = [this] {
+            if (seen_) return true;
+            // About what a drawn frame takes: session and simulation need time between frames, as they have it for users.
+            std::this_thread::sleep_for(std::chrono::milliseconds(6));
+            return false;
+        };
     app.on_message = [this](const std::string& message) { messages_.push_back(message); };
     if (options.window)
         window_ = std::make_unique<gui::Window>(
@@ -86,6 +93,11 @@ Robot::Robot(Options options) : in_window_(options.window) {
     app_ = options.link ? std::make_unique<gui::App>(all_modules(), std::move(app), window_.get(),
                                                      *options.link)
                         : std::make_unique<gui::App>(all_modules(), std::move(app), window_.get());
+    if (!options.best_picture) {
+        gui::Settings& settings = work().settings;
+        settings.samples = 1;
+        settings.shadows = settings.ambient_occlusion = false;
+    }
     engine_ = ImGuiTestEngine_CreateContext();
     ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine_);
     io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
@@ -118,6 +130,7 @@ void Robot::run(const std::function<void(ImGuiTestContext&)>& script) {
         ImGuiTestEngine_RegisterTest(engine_, "gui", name.c_str(), __FILE__, __LINE__);
     test->TestFunc = [&](ImGuiTestContext* hands) {
         hands_ = hands;
+        in_script_ = true;
         try {
             script(*hands);
         } catch (const std::exception& error) {
@@ -125,6 +138,7 @@ void Robot::run(const std::function<void(ImGuiTestContext&)>& script) {
         } catch (...) {
             thrown = "a requirement above is not met";  // doctest's own: not one of std::exception
         }
+        in_script_ = false;
     };
     ImGuiTestEngine_QueueTest(engine_, test);
     do app_->frame();
@@ -149,7 +163,9 @@ bool Robot::wait(const std::function<bool()>& condition, double seconds) {
 void Robot::frames(int count) { hands_->Yield(count); }
 
 void Robot::picture(const std::string& name) {
+    seen_ = true;
     hands_->Yield(2);
+    seen_ = false;
     const fs::path folder = fs::path(hindcast::test::picture_dir);
     fs::create_directories(folder);
     render::write_png(folder / ((in_window_ ? "window_" : "") + name + ".png"), app_->screenshot());
@@ -162,6 +178,11 @@ void Robot::picture_of_failure(const std::string& test_case) {
     try {
         const fs::path folder = fs::path(hindcast::test::picture_dir);
         fs::create_directories(folder);
+        if (in_script_) {
+            seen_ = true;
+            hands_->Yield(2);
+            seen_ = false;
+        }
         render::write_png(folder / (name + ".png"), app_->screenshot());
         MESSAGE("what was on the screen: ", (folder / (name + ".png")).string());
     } catch (const std::exception& error) {

@@ -32,6 +32,12 @@ public:
         bool window = false;  // on the display
         bool tour = false;
         bool validation = true;  // Vulkan's layers, which keep something of each command buffer
+        // Smooth edges, shadows and ambient occlusion, as users have them: a processor that draws takes several times as
+        // long with them.
+        bool best_picture = false;
+        // Every frame is drawn, as for users. Otherwise, without a window, only those that picture() keeps: drawing takes
+        // two thirds of a test's time.
+        bool draws = false;
         int width = 1280, height = 800;
         std::optional<gui::SessionLink> link = {};  // instead of a simulation
         std::optional<render::TransportKind> transport = {};
@@ -66,6 +72,7 @@ public:
     const std::vector<std::string>& messages() const { return messages_; }
 
 private:
+    bool seen_ = false, in_script_ = false;
     TemporaryFolder folder_;
     std::vector<std::string> messages_;  // of Vulkan's validation layers
     std::unique_ptr<gui::Window> window_;

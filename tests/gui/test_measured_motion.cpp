@@ -61,7 +61,7 @@ void show_step(Robot& robot, std::int64_t step) {
 
 TEST_CASE("gui: the measured motion is a ghost that can be switched off") {
     HINDCAST_NEEDS_MUJOCO();
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         const gui::Actions actions;
         test::open(robot, "spring_cage.json");

@@ -52,7 +52,9 @@ void play_and_pan(Robot& robot, int frames) {
 }  // namespace
 
 TEST_CASE("gui: a minute of playing and panning keeps no memory") {
-    Robot robot({.width = 720, .height = 520});  // what is kept of a picture depends on no size
+    Robot robot({.draws = true,
+                 .width = 720,
+                 .height = 520});  // what is kept of a picture depends on no size
     open(robot, "spring_cage.json");
     play_and_pan(robot, 120);
     const auto pictures = [&] { return robot.app().picture().renderer().counters().frames; };
@@ -77,7 +79,7 @@ TEST_CASE("gui: the memory that is shown is what the process has") {
         REQUIRE(kib > 0);
         return kib * 1024;
     };
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) { robot.frames(1); });
     const std::int64_t before = resident();
     // It is measured anew between these two looks.
@@ -137,7 +139,7 @@ TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the 
 }
 
 TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays of it") {
-    Robot robot({.validation = false});
+    Robot robot({.validation = false, .draws = true});
     // Memory is asked about, not time: a busy machine may take long.
     constexpr double patience = 300;  // s
     const auto whole = [&] {
@@ -210,7 +212,7 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
 }
 
 TEST_CASE("gui: exporting again and again keeps no memory") {
-    Robot robot;
+    Robot robot({.draws = true});
     open(robot, "spring_cage.json");
     int exported = 0;
     const auto export_pictures = [&](int count) {

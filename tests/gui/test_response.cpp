@@ -12,7 +12,7 @@ using namespace hindcast;
 using test::Robot;
 
 TEST_CASE("gui: what the mouse does is seen within two frames, while the scene optimises") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) {
         robot.work().open(robot.scenes() / "hanging_net.json");
         CHECK(robot.wait([&] { return robot.work().has_run(); }));
@@ -48,7 +48,7 @@ TEST_CASE("gui: what the mouse does is seen within two frames, while the scene o
 }
 
 TEST_CASE("gui: a field that waits for text does not keep the window awake") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) {
         test::open(robot, "spring_cage.json");
         test::stop_at(robot, 10);

@@ -330,7 +330,7 @@ TEST_CASE("gui: the six sides and the perspective by the number pad") {
 }
 
 TEST_CASE("gui: switches of the picture stay as they were set; hidden objects are of one scene") {
-    Robot robot;
+    Robot robot({.best_picture = true});
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         test::stop_at(robot, 0);
@@ -562,7 +562,7 @@ TEST_CASE("gui: what is a setting of the picture is so in every scene that opens
 }
 
 TEST_CASE("gui: trails are drawn up to the moment that is shown, and go with the scene") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "free_flight.json");
         stop_at(robot, robot.now().steps / 2);

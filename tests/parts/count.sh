@@ -42,16 +42,22 @@ count() {
     note "$passed" "$failed" "$skipped" "$failures"$'\n'
 }
 
-# both COMMAND COMMAND: two functions at once, each of which keeps one core busy for the most part;
-# what the second says is shown when both have ended.
-both() {
-    local second status=0
-    "$2" >"$results/second_line" 2>&1 &
-    second=$!
-    "$1"
-    wait "$second" || status=$?
-    [[ $status -eq 0 ]] || note 0 1 0 "the second line of work ended early (status $status)"$'\n'
-    cat "$results/second_line"
+# together COMMAND...: functions at once, as many as two cores are busy with; what the others than the first say is shown
+# when all have ended.
+together() {
+    local first=$1 pids=() status line k=0
+    shift
+    for line in "$@"; do
+        "$line" >"$results/line_$((++k))" 2>&1 &
+        pids+=($!)
+    done
+    "$first"
+    for ((k = 1; k <= $#; ++k)); do
+        status=0
+        wait "${pids[k - 1]}" || status=$?
+        [[ $status -eq 0 ]] || note 0 1 0 "'${!k}' ended early (status $status)"$'\n'
+        cat "$results/line_$k"
+    done
 }
 
 # Sets passed, failed and skipped to what was noted.

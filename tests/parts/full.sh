@@ -12,11 +12,11 @@ part_table() {
 quick              all that tests/run does without --full
 guards             unit tests with the guard pages at the other side, window tests with them
 cuda-scenes        scene tests on the CUDA driver in software in f64; all of tests/gpu/run on it
-sweeps             HINDCAST_FULL: damaged documents, random drops, collisions in f32, text of CUDA kernels
+sweeps             HINDCAST_FULL: damaged documents, random drops and programs, passes alone, collisions in f32, CUDA kernels
 kernels            HINDCAST_FULL: 40 000 random kernels, every f32 argument of the elementary functions
 fuzz-1             half an hour of random scenes and of random robots
 fuzz-2             the same with another seed
-window             HINDCAST_FULL: memory over 40 minutes of a session, every panel in all sizes and themes
+window             HINDCAST_FULL: memory over 40 minutes of a session, every panel in all sizes and themes, every field
 python             the Python module with PyTorch, on every robot; its wheel
 pages              commands of README and manual that take longer than five seconds
 asan-build         address and undefined-behaviour sanitizers: the build
@@ -39,6 +39,7 @@ tsan-robots
 tsan-collision
 tsan-gradient
 tsan-other
+tidy-build         every source by itself, not in groups, for clang-tidy
 tidy               clang-tidy over all sources that changed since they were clean
 TABLE
 }
@@ -161,7 +162,7 @@ run_parts() {
 
 part_quick() {
     split_unit_tests
-    both quick_first quick_second
+    together quick_window quick_first quick_second
 }
 
 part_guards() {
@@ -176,7 +177,7 @@ part_guards() {
         count "renderer and window tests, guard pages at the end" \
             "${screen[@]}" env HINDCAST_GUARD_PAGES=end build/release/hindcast_view_tests
     }
-    both guards_units guards_windows
+    together guards_units guards_windows
 }
 
 part_cuda_scenes() {
@@ -184,7 +185,7 @@ part_cuda_scenes() {
     cuda_proof() {
         count "tests/gpu/run" env HINDCAST_GUARD_PAGES=end python3 tests/gpu/test_prove.py --run
     }
-    both cuda_in_double cuda_proof
+    together cuda_in_double cuda_proof
 }
 
 # units NAME FILTER...: unit tests with HINDCAST_FULL and guard pages at the end.
@@ -196,11 +197,11 @@ units() {
 
 part_sweeps() {
     sweeps_first() {
-        units "damaged documents, random drops, derivatives of collisions" \
-            "-sf=*test_fuzz.cpp,*test_contact_drops.cpp,*test_collision_gradients.cpp"
+        units "damaged documents, random drops and programs, passes, derivatives of collisions" \
+            "-sf=*test_fuzz.cpp,*test_contact_drops.cpp,*test_collision_gradients.cpp,*test_rollout_random.cpp,*test_optional_passes.cpp"
     }
     sweeps_second() { units "text of CUDA kernels" "-sf=*test_cuda_text.cpp,*test_cuda_library.cpp"; }
-    both sweeps_first sweeps_second
+    together sweeps_first sweeps_second
 }
 
 # The first of the three cases of random kernels takes as long as the others; elementary functions take all
@@ -208,7 +209,7 @@ part_sweeps() {
 part_kernels() {
     kernels_first() { units "random kernels" "-sf=*test_random_kernels.cpp" "-tc=*order agree"; }
     kernels_second() { units "random kernels, other cases" "-sf=*test_random_kernels.cpp" "-tce=*order agree"; }
-    both kernels_first kernels_second
+    together kernels_first kernels_second
     units "elementary functions" "-sf=*test_elementary.cpp"
 }
 
@@ -216,7 +217,7 @@ half_an_hour() { # SEED
     local seed=$1
     fuzz_scenes() { count "random scenes" tests/fuzz/scenes --seconds 1800 --seed "$seed"; }
     fuzz_robots() { random_robots --seconds 1800 --seed "$seed"; }
-    both fuzz_scenes fuzz_robots
+    together fuzz_scenes fuzz_robots
 }
 part_fuzz_1() { half_an_hour "$(date +%F)"; }
 part_fuzz_2() { half_an_hour "$(date +%F) again"; }
@@ -226,8 +227,8 @@ part_window() {
         count "$1" "${screen[@]}" env HINDCAST_FULL=1 build/release/hindcast_view_tests "$2"
     }
     window_session() { windows "a session of 40 minutes" "-tc=*editing: nothing stays of it"; }
-    window_panels() { windows "every panel, size, scale and theme" "-sf=*test_layout.cpp"; }
-    both window_session window_panels
+    window_panels() { windows "every panel, size, scale and theme, every way to write a field" "-sf=*test_layout.cpp,*test_ways.cpp"; }
+    together window_session window_panels
 }
 
 part_python() {
@@ -241,16 +242,24 @@ part_python() {
             PYTHONPATH="$PWD/build/release/python${HINDCAST_TORCH:+:$HINDCAST_TORCH}" "${python_tests[@]:2}"
     }
     python_wheel() { count "Python's wheel" app/python/tests/wheel "$HINDCAST_PYTHON"; }
-    both python_all python_wheel
+    together python_all python_wheel
 }
 
 part_pages() {
     count "README and manual" env HINDCAST_PYTHON="${HINDCAST_PYTHON-}" HINDCAST_MUJOCO="$mujoco" tests/pages --full
 }
 
+build_apart() {
+    cmake --preset release -B build/tidy -DHINDCAST_GROUPS=OFF -DHINDCAST_TESTS=ON \
+        ${HINDCAST_PYTHON:+-DHINDCAST_PYTHON=ON "-DPython_EXECUTABLE=$HINDCAST_PYTHON"} >&2 && ninja -C build/tidy >&2
+}
+part_tidy_build() {
+    if build_apart; then note 1 0 0; else note 0 1 0 "without groups: could not be built"$'\n'; fi
+}
 part_tidy() {
     install_missing clang-tidy-19
-    count "clang-tidy" tests/tidy
+    build_apart || { note 0 1 0 "without groups: could not be built"$'\n' && return; }
+    count "clang-tidy" tests/tidy --build build/tidy
 }
 
 # ---- sanitizers --------------------------------------------------------------------------------

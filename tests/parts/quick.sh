@@ -1,5 +1,5 @@
-# All that tests/run does without --full, in two lines of work. Each has half of the unit tests, drawn by
-# a fixed order, so that neither has all of the long ones. Sourced by tests/run.
+# All that tests/run does without --full, in three lines of work. Two of them have half of the unit tests each, drawn
+# by a fixed order, so that neither has all of the long ones. Sourced by tests/run.
 
 # The halves, of the tests that the filters in "${filters[@]}" leave.
 split_unit_tests() {
@@ -12,11 +12,19 @@ split_unit_tests() {
 quick_first() {
     count "unit tests, guard pages at the front" \
         env HINDCAST_GUARD_PAGES=front build/release/hindcast_tests "${first_half[@]}" "${filters[@]}"
+    count "scene tests, guard pages at the end" \
+        env HINDCAST_GUARD_PAGES=end HINDCAST_MUJOCO="$mujoco" build/release/hindcast test scenes/
+    # The same figures and hashes.
+    cuda_scenes f32
+    # The script for machines with a GPU.
+    count "tests/gpu/run" python3 tests/gpu/test_prove.py
+}
+
+# Most of the time these wait: for frames, for the simulation, for fields that blink.
+quick_window() {
     count "renderer and window tests" "${screen[@]}" build/release/hindcast_view_tests "${filters[@]}"
     count "real keyboard and mouse" "${screen[@]}" \
         tests/gui/smoke.sh build/release/hindcast build/release/gui
-    # The script for machines with a GPU.
-    count "tests/gpu/run" python3 tests/gpu/test_prove.py
 }
 
 quick_second() {
@@ -30,10 +38,6 @@ quick_second() {
     count "parts of --full" tests/parts/test_parts
     count "app/run and MuJoCo's library" tests/parts/test_app_run
     count "README and manual" env HINDCAST_PYTHON="${HINDCAST_PYTHON-}" tests/pages
-    count "scene tests, guard pages at the end" \
-        env HINDCAST_GUARD_PAGES=end HINDCAST_MUJOCO="$mujoco" build/release/hindcast test scenes/
-    # The same figures and hashes.
-    cuda_scenes f32
     count "random scenes, guard pages at both sides in turn" tests/fuzz/scenes --seconds 20
     random_robots --seconds 20
 }

@@ -105,9 +105,13 @@ std::string json_line(const BenchResult& r, const BenchOptions& options, const D
 }
 
 void print_row(const BenchResult& r, const BenchOptions& options) {
-    fmt::print("{:<16} {:>10} {:>12} {:>18} {:>10}  loss {:.9g}, |gradient| {:.9g}\n", r.workload,
-               r.n, in_units(r.forward_s), in_units(r.forward_backward_s), in_units(r.compile_s),
-               r.loss, total_norm(r));
+    if (r.n > 0)
+        fmt::print("{:<16} {:>10} {:>12} {:>18} {:>10}  loss {:.9g}, |gradient| {:.9g}\n",
+                   r.workload, r.n, in_units(r.forward_s), in_units(r.forward_backward_s),
+                   in_units(r.compile_s), r.loss, total_norm(r));
+    else  // times alone
+        fmt::print("{:<27} {:>12} {:>18}\n", r.workload, in_units(r.forward_s),
+                   in_units(r.forward_backward_s));
     if (r.traffic.forward_bytes > 0) {
         const double same_size = triad_bandwidth(options, r.traffic.resident_bytes);
         const Rates rates = rates_of(r, static_cast<double>(r.program_steps));

@@ -2,7 +2,7 @@
 //
 // A workload is one entry of the list that its family's file makes (overhead.cpp, springs.cpp,
 // waves.cpp, solids.cpp, cloth.cpp, points.cpp, ensembles.cpp, plans.cpp, robots.cpp, identification.cpp,
-// window.cpp; named in workloads.cpp); its definition, with every input as a formula, stands at the top of that file.
+// waiting.cpp, window.cpp; named in workloads.cpp); its definition, with every input as a formula, stands at the top of that file.
 #pragma once
 
 #include <functional>
@@ -65,6 +65,7 @@ std::vector<Workload> ensemble_workloads();
 std::vector<Workload> plan_workloads();
 std::vector<Workload> robot_workloads();
 std::vector<Workload> identification_workloads();
+std::vector<Workload> waiting_workloads();
 std::vector<Workload> window_workloads();        // only with HINDCAST_VIEW
 const std::vector<Workload>& bench_workloads();  // all of them
 // Throws Error for an unknown workload.

@@ -9,7 +9,7 @@ const std::vector<Workload>& bench_workloads() {
         for (const auto& family :
              {overhead_workloads, spring_workloads, wave_workloads, solid_workloads,
               cloth_workloads, point_workloads, ensemble_workloads, plan_workloads, robot_workloads,
-              identification_workloads})
+              identification_workloads, waiting_workloads})
             for (Workload& workload : family()) list.push_back(std::move(workload));
 #ifdef HINDCAST_VIEW
         for (Workload& workload : window_workloads()) list.push_back(std::move(workload));

@@ -369,7 +369,7 @@ bool App::draw_frame() {
         shell_->exporter().take_frame(context, canvas_->read());
     } else if (window_ != nullptr && window_->is_shown()) {
         window_->show(*canvas_, *data);
-    } else {
+    } else if (!options_.is_seen || options_.is_seen()) {
         canvas_->draw(*data);
     }
     if (after_show) after_show();

@@ -29,6 +29,8 @@ struct AppOptions {
     int width = 1280, height = 800;                  // without a window
     double content_scale = 1;                        // of the monitor, without a window
     bool validation = false;
+    // Without a window: whether somebody looks at the next frame; nothing is drawn of the others. Empty: always.
+    std::function<bool()> is_seen;
     std::function<bool()> interrupted;  // true: the program must end without questions
     std::function<void(const std::string&)> on_message;  // of the validation layers
 };

@@ -15,6 +15,7 @@
 #include "engine/document/text.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/module_coverage.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -195,12 +196,15 @@ private:
 
 TEST_CASE("fields: each way to write each field of the coverage scenes gives one that loads") {
     Count count;
+    // A third of the scenes; with --full all of them.
+    std::size_t seen = 0;
     for (const std::string& module : test::all_modules().modules())
         for (const Scene& scene : test::coverage_of(module))
-            if (test::can_build(scene)) Trial(scene).run(count);
+            if (test::can_build(scene) && (seen++ % 3 == 0 || test::full()))
+                Trial(scene).run(count);
     MESSAGE(count.loads << " load, " << count.asks << " ask for a file, " << count.refused
                         << " are not offered, " << count.taken_back << " are taken back");
-    CHECK(count.loads > 1000);
+    CHECK(count.loads > (test::full() ? 1000 : 300));
 }
 
 TEST_CASE("fields: a course of one number becomes one for each time and actuator") {

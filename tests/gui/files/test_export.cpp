@@ -256,7 +256,7 @@ TEST_CASE("gui export: what is there is not written over without asking") {
 }
 
 TEST_CASE("gui export: the whole window, without the dialog") {
-    Robot robot({.width = 900, .height = 600});
+    Robot robot({.draws = true, .width = 900, .height = 600});
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         robot.work().send(session::Seek{0});

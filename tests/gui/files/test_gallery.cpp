@@ -95,7 +95,7 @@ TEST_CASE(
 }
 
 TEST_CASE("gallery: the picture under the mouse moves, and no other") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         // The cards; below them is the status bar, whose figures change with each frame.
         const auto cards = [&] {

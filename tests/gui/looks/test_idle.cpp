@@ -115,7 +115,7 @@ std::vector<std::uint8_t> screen(Robot& robot) {
 }  // namespace
 
 TEST_CASE("gui idle: the gallery, with the tour open") {
-    Robot robot({.tour = true});
+    Robot robot({.tour = true, .draws = true});
     check_rests(robot, "the gallery", 40);
     CHECK(robot.work().show_tour);
     ImGui::GetIO().AddMousePosEvent(640, 500);
@@ -127,7 +127,7 @@ TEST_CASE("gui idle: the gallery, with the tour open") {
 
 TEST_CASE(
     "gui idle: a card of the gallery moves where the mouse comes to it, and stands still again") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) { robot.frames(5); });
     move_to(middle_of(robot, "//**/drape"));
     const Rest moved = rest(robot);
@@ -146,7 +146,7 @@ TEST_CASE(
 }
 
 TEST_CASE("gui idle: a field that waits for text, and what was typed into it") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         robot.frames(5);
         hands.ItemClick("//##dock/**/##search");
@@ -157,7 +157,7 @@ TEST_CASE("gui idle: a field that waits for text, and what was typed into it") {
 }
 
 TEST_CASE("gui idle: a paused scene, wherever the mouse rests") {
-    Robot robot;
+    Robot robot({.draws = true});
     open_and_stop(robot);
     for (const char* item : {"//###View/picture", "//##timeline/**/time slider",
                              "//###Optimiser/Live", "//###Scene/###Add"}) {
@@ -176,7 +176,7 @@ TEST_CASE("gui idle: a paused scene, wherever the mouse rests") {
 }
 
 TEST_CASE("gui idle: a paused scene with the best picture") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.work().settings.samples = 4;
     robot.work().settings.shadows = robot.work().settings.ambient_occlusion = true;
     robot.work().save_settings();
@@ -188,7 +188,7 @@ TEST_CASE("gui idle: a paused scene with the best picture") {
 }
 
 TEST_CASE("gui idle: a scene that has come to its end, and an optimisation that has") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         test::open(robot, "spring_cage.json");
         robot.work().send(session::Repeat{false});
@@ -199,7 +199,7 @@ TEST_CASE("gui idle: a scene that has come to its end, and an optimisation that 
 }
 
 TEST_CASE("gui idle: a newer picture that cannot be seen is not waited for") {
-    Robot robot;
+    Robot robot({.draws = true});
     open_and_stop(robot);
     robot.work().focus_panel = "Scene file";
     robot.run([&](ImGuiTestContext&) { robot.frames(5); });
@@ -213,7 +213,7 @@ TEST_CASE("gui idle: a newer picture that cannot be seen is not waited for") {
 }
 
 TEST_CASE("gui idle: behind the gallery time stands still, and goes on when the scene is seen") {
-    Robot robot;
+    Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) {
         test::open(robot, "spring_cage.json");
         REQUIRE(robot.wait([&] { return robot.now().playing; }));
@@ -230,7 +230,7 @@ TEST_CASE("gui idle: behind the gallery time stands still, and goes on when the 
 }
 
 TEST_CASE("gui idle: messages go by themselves, stay under the mouse, and cost a few frames") {
-    Robot robot;
+    Robot robot({.draws = true});
     open_and_stop(robot);
     robot.work().tell("Something happened");
     robot.run([&](ImGuiTestContext&) { robot.frames(2); });
@@ -254,7 +254,7 @@ TEST_CASE("gui idle: messages go by themselves, stay under the mouse, and cost a
 }
 
 TEST_CASE("gui idle: unsaved edits are kept though nothing is drawn") {
-    Robot robot;
+    Robot robot({.draws = true});
     open_and_stop(robot);
     REQUIRE(robot.work().set("/gravity/2", document::Node(-3.0), "Gravity"));
     check_rests(robot, "an edit", of_opening);
@@ -268,7 +268,7 @@ TEST_CASE("gui idle: unsaved edits are kept though nothing is drawn") {
 
 // What is on the screen when the window rests is what it would show if it went on drawing.
 TEST_CASE("gui idle: nothing is left half drawn") {
-    Robot robot;
+    Robot robot({.draws = true});
     open_and_stop(robot);
     ImGuiIO& io = ImGui::GetIO();
     const auto draw = [&](int frames) {  // while something is held down

@@ -9,6 +9,7 @@
 #include "engine/base/error.hpp"
 #include "tests/physics/drops/bodies.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -24,7 +25,7 @@ constexpr int in_the_plane[] = {0, 1, 2, 4, 5};
 }  // namespace
 
 TEST_CASE("contact: random drops on random obstacles of all kinds end inside of none") {
-    const int drops = std::getenv("HINDCAST_FULL") != nullptr ? 1000 : 300;
+    const int drops = test::full() ? 1000 : 150;
     constexpr int at_once = 2;
     Random random{std::mt19937(20)};
     int reported = 0, touched = 0;

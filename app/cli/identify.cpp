@@ -120,7 +120,7 @@ public:
             outcome.names.size() == 1 ? "" : "s", simulation_.options().device->describe(),
             name_of(simulation_.options().precision));
         std::fflush(stdout);
-        run_.check();
+        run_.check(!options_.check_only);
         if (!quiet_) {
             print_check(outcome);
             if (options_.check_only)

@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "app/cli/bundled_scenes.hpp"
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
+#include "app/cli/temporary_folder.hpp"
 #include "app/gui/window/app.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/base/hash.hpp"
@@ -97,11 +99,14 @@ int view(const ViewOptions& options) {
         if (!options.scene.scene.empty() && !robot::is_robot_file(options.scene.scene))
             options.scene.load();
     }
+    // A picture does not depend on what the user's last session left.
+    std::optional<TemporaryFolder> fresh;
+    if (!options.screenshot.empty() && options.state.empty()) fresh.emplace();
     gui::AppOptions app_options;
     app_options.session.simulation = options.scene.simulation_options();
     app_options.galleries = bundled_scenes();
     app_options.transport = render::transport_named(options.transport);
-    app_options.state_folder = options.state;
+    app_options.state_folder = fresh ? fresh->path().string() : options.state;
     app_options.tour = !options.no_tour && options.screenshot.empty();
     app_options.width = width;
     app_options.height = height;

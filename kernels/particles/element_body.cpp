@@ -101,7 +101,7 @@ void start_elements(Model& model, const Settings& settings, const PlacedPoints& 
          {"x", a.position},
          {"v", a.velocity},
          {"m", a.mass}},
-        "initialize_nodes " + name));
+        "initialize " + name));
     prologue.add(model.launch(
         mesh.corner_count == 4 ? lumped_mass<4>() : lumped_mass<3>(), mesh.elements,
         {{"corners", mesh.corners},

@@ -226,7 +226,7 @@ TEST_CASE("gui identification: the numbers are those of the command, bit for bit
     Simulation simulation(Scene::load(file), test::all_modules(), options);
     IdentificationRun run(simulation, test::all_modules());
     run.validate_with((folder / "second.csv").string());
-    run.check();
+    run.check(false);
     run.fit(run.identification().starts(3, 7), {});
     const IdentificationOutcome &a = *task.outcome(), &b = run.outcome();
     CHECK(a.check.found.singular_values == b.check.found.singular_values);

@@ -302,6 +302,10 @@ TEST_CASE("warnings: a batch whose variants blow up says so, and a fit of such a
         run_program({"identify", "fit.json", "--device", test_device()}, folder.path());
     CHECK(identify.status == 1);
     CHECK(identify.err.find("has left physics") != std::string::npos);
+    const Finished check = run_program(
+        {"identify", "fit.json", "--check-only", "--device", test_device()}, folder.path());
+    CHECK(check.status == 1);
+    CHECK(check.err.find("has left physics") != std::string::npos);
 }
 
 TEST_CASE("warnings: friction by penalty beyond its step") {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "app/cli/bench/temporary_folder.hpp"
+#include "app/cli/temporary_folder.hpp"
 
 namespace hindcast::test {
 

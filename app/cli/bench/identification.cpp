@@ -23,7 +23,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/bench/bench.hpp"
-#include "app/cli/bench/temporary_folder.hpp"
+#include "app/cli/temporary_folder.hpp"
 #include "engine/sim/identification/identification.hpp"
 
 namespace hindcast::cli {

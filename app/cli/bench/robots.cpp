@@ -14,7 +14,7 @@
 
 #include "app/cli/bench/bench.hpp"
 #include "app/cli/bench/humanoid.hpp"
-#include "app/cli/bench/temporary_folder.hpp"
+#include "app/cli/temporary_folder.hpp"
 #include "engine/robot/mujoco_library.hpp"
 #include "engine/robot/robot_model.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "app/cli/bench/bench.hpp"
-#include "app/cli/bench/temporary_folder.hpp"
+#include "app/cli/temporary_folder.hpp"
 #include "app/cli/command.hpp"
 #include "app/gui/window/app.hpp"
 

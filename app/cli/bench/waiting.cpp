@@ -25,9 +25,9 @@
 #include <thread>
 
 #include "app/cli/bench/bench.hpp"
-#include "app/cli/bench/temporary_folder.hpp"
 #include "app/cli/bundled_scenes.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/temporary_folder.hpp"
 #include "engine/base/environment.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/text.hpp"

@@ -42,7 +42,7 @@ void IdentificationTask::run() {
     for (const std::string& text : wanted_.validate) run_->validate_with(text);
     if (background_.cancelled()) return;
     tell({Phase::checking});
-    run_->check();
+    run_->check(wanted_.fit);
     keep_outcome();
     if (wanted_.fit && !background_.cancelled() && !stopped_) {
         Progress progress{Phase::fitting};

@@ -112,19 +112,18 @@ ShapeRow ball() {
 // Standing; its own axis is z, which lies in a scene whose y points up.
 ShapeRow standing(const char* id, const char* label, const char* help, const char* type,
                   bool round_ends) {
-    ShapeRow row =
-        rigid(id, label, help,
-              {rigid_length("radius", "Radius", 0.08),
-               rigid_length("rigid_length", round_ends ? "Length between the round ends" : "Height",
-                            0.24)});
+    ShapeRow row = rigid(
+        id, label, help,
+        {rigid_length("radius", "Radius", 0.08),
+         rigid_length("length", round_ends ? "Length between the round ends" : "Height", 0.24)});
     row.size = [round_ends](const ShapeNumbers& n) {
         const double d = 2 * n["radius"];
-        return Place{d, d, n["rigid_length"] + (round_ends ? d : 0)};
+        return Place{d, d, n["length"] + (round_ends ? d : 0)};
     };
     row.make = [type](const ShapeSite& site) {
         Node shape = Node::object({{"type", type},
                                    {"radius", tidy(site.number["radius"])},
-                                   {"rigid_length", tidy(site.number["rigid_length"])}});
+                                   {"length", tidy(site.number["length"])}});
         if (site.room.up == 1)
             shape.set("orientation", Node::array({Node(1), Node(-1), Node(0), Node(0)}));
         place(site, std::move(shape), site.size[2] / 2);

@@ -31,7 +31,8 @@ CodeStatistics statistics;
 thread_local int timers = 0;
 thread_local CodeListener* listener = nullptr;  // the innermost one
 
-// What is in use, so that kernels with the same text share one code.
+// What is in use, so that kernels with the same text share one code; and what was made last, since a launch that is
+// recorded for one run is often recorded again.
 class CodeInUse {
 public:
     std::shared_ptr<const ObjectCode> find(const Hash128& key) {
@@ -44,11 +45,24 @@ public:
         const std::lock_guard lock(mutex_);
         std::erase_if(codes_, [](const auto& entry) { return entry.second.expired(); });
         codes_[{key.high, key.low}] = shared;
+        kept_bytes_ += shared->bytes().size();
+        kept_.push_back(shared);
+        for (; kept_bytes_ > most_kept_bytes; kept_.pop_front())
+            kept_bytes_ -= kept_.front()->bytes().size();
         return shared;
     }
 
+    void drop_kept() {
+        const std::lock_guard lock(mutex_);
+        kept_.clear();
+        kept_bytes_ = 0;
+    }
+
 private:
+    static constexpr std::size_t most_kept_bytes = std::size_t{8} << 20;
     std::mutex mutex_;
+    std::deque<std::shared_ptr<const ObjectCode>> kept_;
+    std::size_t kept_bytes_ = 0;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::weak_ptr<const ObjectCode>> codes_;
 };
 CodeInUse in_use;
@@ -268,6 +282,8 @@ std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const
     }
     return queue().add(request);
 }
+
+void drop_kept_code() { in_use.drop_kept(); }
 
 void wait_for_all_code() { queue().wait_for_all(); }
 

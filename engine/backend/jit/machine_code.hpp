@@ -58,6 +58,9 @@ std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const
                                                   Haste haste);
 // Waits until nothing is left to be optimised: for measurements.
 void wait_for_all_code();
+// Lets go of what nobody holds (the latest few megabytes are kept, for launches that are recorded again and again): the
+// next request goes to the cache on disk. For tests of it.
+void drop_kept_code();
 
 // While it lives, this thread tells the innermost listener when it has waited for code for half a
 // second: what to show (such as "compiling kernel 12 of 46"), again whenever another one is there, and

@@ -74,8 +74,15 @@ void IdentificationRun::validate_with(const std::string& text) {
     others_.push_back(std::move(other));
 }
 
-void IdentificationRun::check() {
+void IdentificationRun::require_physics(const std::string& at) const {
+    if (simulation_.left_physics())
+        throw Error("the run at " + at + " has left physics: standard errors would mean nothing")
+            .remedy("make the steps shorter, or start from other values");
+}
+
+void IdentificationRun::check(bool fit_follows) {
     look(outcome_.before, outcome_.comparison_before, identification_);
+    if (!fit_follows) require_physics("the values that are written");
     outcome_.check = identification_.check();
 }
 
@@ -85,11 +92,7 @@ void IdentificationRun::fit(const std::vector<Identification::Point>& starts,
     outcome_.best = Identification::best(outcome_.fits);
     simulation_.parameters().set_values(outcome_.result().values);
     look(outcome_.after, outcome_.comparison, identification_);
-    if (simulation_.left_physics())
-        throw Error(
-            "the run at the values that were found has left physics: their standard errors "
-            "would mean nothing")
-            .remedy("make the steps shorter, or start from other values");
+    require_physics("the values that were found");
     outcome_.statistics = identification_.statistics(outcome_.result());
     require_finite(outcome_);
     for (Other& other : others_) {

@@ -28,8 +28,8 @@ public:
     // or OLD=FILE where it has several. Throws Error if that scene cannot be built.
     void validate_with(const std::string& text);
     // The agreement of the scene as it is, and what the data can tell. Throws Error if the run
-    // diverges.
-    void check();
+    // diverges, or leaves physics where no fit follows.
+    void check(bool fit_follows);
     // Sets the simulation's parameters to what is found. Throws Error if no start can be fitted. To
     // be checked before.
     void fit(const std::vector<Identification::Point>& starts, const Identification::Options& how);
@@ -43,6 +43,7 @@ private:
         std::unique_ptr<Simulation> simulation;
         std::unique_ptr<Identification> identification;
     };
+    void require_physics(const std::string& at) const;  // of the latest run
 
     Simulation& simulation_;
     const Registry& registry_;

@@ -202,8 +202,13 @@ private:
                 numbers = {nb::cast<double>(value)};
             } else if (!nb::isinstance<PyArray>(value)) {
                 nb::object flat = nb::module_::import_("numpy").attr("ravel")(value);
-                for (const nb::handle item : flat)
+                for (const nb::handle item : flat) {
+                    if (nb::isinstance<nb::str>(item))
+                        throw Error(
+                            fmt::format("'{}' is a number, but a text is given", parameter.name))
+                            .in_kernel(definition_.name());
                     numbers.push_back(nb::cast<double>(nb::float_(item)));
+                }
             }
             if (!numbers.empty()) {
                 if (static_cast<int>(numbers.size()) != parameter.components)

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "app/cli/bench/bench.hpp"
-#include "app/cli/temporary_folder.hpp"
 #include "app/cli/command.hpp"
+#include "app/cli/temporary_folder.hpp"
 #include "app/gui/window/app.hpp"
 
 namespace hindcast::cli {

@@ -48,7 +48,8 @@ together() {
     local first=$1 pids=() status line k=0
     shift
     for line in "$@"; do
-        "$line" >"$results/line_$((++k))" 2>&1 &
+        k=$((k + 1)) # here, since what is redirected in the background counts for itself
+        "$line" >"$results/line_$k" 2>&1 &
         pids+=($!)
     done
     "$first"

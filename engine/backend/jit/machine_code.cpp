@@ -103,6 +103,7 @@ public:
         if (urgent) ++asked_;
         if (!start_thread()) {
             lock.unlock();
+            const LeftBehind left;
             work();
         }
         return request;
@@ -163,7 +164,11 @@ private:
         if (threads_ == most_threads()) return true;
         ++threads_;
         try {
-            start_without_signals([this] { std::thread([this] { work(); }).detach(); });
+            // LLVM is opened before: what it takes apart at the end of the process comes after what LeftBehind does then.
+            llvm_info();
+            start_without_signals([this, left = std::make_shared<LeftBehind>()] {
+                std::thread([this, left] { work(); }).detach();
+            });
         } catch (const std::system_error&) {
             if (threads_ == 1) return false;  // for the caller, who works instead
             --threads_;
@@ -173,7 +178,6 @@ private:
 
     // LLVM cannot be stopped, and nobody waits for it at the end of the process.
     void work() {
-        const LeftBehind left;
         std::unique_lock lock(mutex_);
         while (!waiting_.empty() || (!later_.empty() && optimising_ < most_optimising())) {
             const bool urgent = !waiting_.empty();

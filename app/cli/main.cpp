@@ -24,7 +24,7 @@
 #include "app/cli/progress.hpp"
 #include "engine/backend/jit/machine_code.hpp"
 #include "engine/base/log.hpp"
-#include "engine/base/shorten.hpp"
+#include "engine/base/text/shorten.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
 

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "engine/base/files.hpp"
-#include "engine/base/xml_text.hpp"
+#include "engine/base/text/xml_text.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::exporting {

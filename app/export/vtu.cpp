@@ -9,7 +9,7 @@
 
 #include "app/export/bytes.hpp"
 #include "app/export/export.hpp"
-#include "engine/base/xml_text.hpp"
+#include "engine/base/text/xml_text.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::exporting {

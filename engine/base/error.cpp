@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/base/shorten.hpp"
+#include "engine/base/text/shorten.hpp"
 
 namespace hindcast {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/base/shorten.hpp"
+#include "engine/base/text/shorten.hpp"
 
 namespace hindcast {
 

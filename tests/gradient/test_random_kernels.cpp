@@ -8,13 +8,14 @@
 
 #include "engine/ad/differentiate.hpp"
 #include "tests/support/kernels/random_kernel.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace hindcast;
 using test::same_bits;
 
 namespace {
 
-bool full() { return std::getenv("HINDCAST_FULL") != nullptr; }
+using test::full;
 
 // Calls check(seed), which returns what is wrong and the kernel, for `count` seeds (40 000 in a
 // full run). One seed only: HINDCAST_SEED=n. Stops at the tenth failure.

@@ -16,6 +16,7 @@
 #include "app/gui/work/process_memory.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/support/memory/memory_in_use.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;
@@ -187,7 +188,7 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
         });
     };
     // HINDCAST_FULL=1: 40 minutes (a part of tests/run --full has 45), with scenes of every kind.
-    const bool full = std::getenv("HINDCAST_FULL") != nullptr;
+    const bool full = test::full();
     std::vector<const char*> scenes = {"spring_cage.json", "thrown_ball.json", "soft_beam.json"};
     if (full)
         scenes.insert(scenes.end(), {"cloth_over_ball.json", "wave_image.json", "gripper.json",

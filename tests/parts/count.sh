@@ -42,8 +42,8 @@ count() {
     note "$passed" "$failed" "$skipped" "$failures"$'\n'
 }
 
-# together COMMAND...: functions at once, as many as two cores are busy with; what the others than the first say is shown
-# when all have ended.
+# together COMMAND...: functions at once, as many as keep two cores busy. The first one's words are shown as they come,
+# those of the others when all have ended.
 together() {
     local first=$1 pids=() status line k=0
     shift

@@ -1,5 +1,5 @@
 // The table of pairs that can touch where several kinds of bodies meet, and runs that leave physics as
-// the commands tell them.
+// `run` tells them.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,24 +12,12 @@
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/warnings.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
 
 namespace {
-
-std::string law(Simulation& sim, const std::string& a, const std::string& b) {
-    for (const auto& pair : sim.model().contact_pairs().list())
-        if ((pair.a->name == a && pair.b->name == b) || (pair.a->name == b && pair.b->name == a))
-            return pair.law.empty() ? "none" : pair.law;
-    return "not in the table";
-}
-
-bool warns(const Simulation& sim, const std::string& identifier) {
-    for (const Warning& w : sim.warnings())
-        if (w.identifier == identifier) return true;
-    return false;
-}
 
 // A rigid box with its center at this height; `ground`: a key of its model, or nothing.
 std::string box(const std::string& name, double height, const std::string& ground = "") {
@@ -56,21 +44,21 @@ TEST_CASE("warned pairs: material points are alone with their grid") {
     CHECK(said.find("particles and material points in one scene") != std::string::npos);
 }
 
-TEST_CASE("warned pairs: rigid boxes, a cloth, a solid and material points") {
+TEST_CASE("warned pairs: rigid boxes, a cloth and a solid") {
     HINDCAST_NEEDS_MUJOCO();
     const auto sim =
         simulate(R"("time": {"step": 0.001, "steps": 200}, "gravity": [0, 0, -9.8], "bodies": [)" +
                  box("low", 0.5) + ", " + box("high", 1.5) + ", " + sheet +
                  R"(, {"type": "solid", "name": "block", "mu": 100, "lambda": 100,
             "mesh": {"box": {"min": [2, 0, 0], "max": [3, 1, 1], "cells": [1, 1, 1]}}}])");
-    CHECK(law(*sim, "low", "high") == "none");
-    CHECK(law(*sim, "low", "sheet") == "none");
-    CHECK(law(*sim, "sheet", "block") == "none");
-    CHECK(law(*sim, "high", "block") == "none");
-    CHECK(warns(*sim, "contact_pairs"));
+    CHECK(law_between(*sim, "low", "high") == "none");
+    CHECK(law_between(*sim, "low", "sheet") == "none");
+    CHECK(law_between(*sim, "sheet", "block") == "none");
+    CHECK(law_between(*sim, "high", "block") == "none");
+    CHECK(find_warning(*sim, "contact_pairs") != nullptr);
     // The upper box is as fast as the sheet, which falls freely: they never meet; nor do the boxes.
     sim->run();
-    CHECK_FALSE(warns(*sim, "bodies_overlap"));
+    CHECK(find_warning(*sim, "bodies_overlap") == nullptr);
 }
 
 TEST_CASE("warned pairs: a rigid box falls through a cloth that is held") {
@@ -82,9 +70,7 @@ TEST_CASE("warned pairs: a rigid box falls through a cloth that is held") {
         simulate(R"("time": {"step": 0.001, "steps": 400}, "gravity": [0, 0, -9.8], "bodies": [)" +
                  box("box", 1.5) + ", " + held + "]");
     sim->run();
-    const Warning* found = nullptr;
-    for (const Warning& w : sim->warnings())
-        if (w.identifier == "bodies_overlap") found = &w;
+    const Warning* const found = find_warning(*sim, "bodies_overlap");
     REQUIRE(found != nullptr);
     CHECK(std::abs(static_cast<double>(found->step) - 286) <= 2);
 }
@@ -96,10 +82,10 @@ TEST_CASE("warned pairs: rigid shapes on a ground of their own") {
                  box("box", 0.5, R"("ground": 0, )") +
                  R"(], "colliders": [{"type": "plane", "name": "floor", "normal": [0, 0, 1],
                                   "response": "penalty", "stiffness": 1000}])");
-    CHECK(law(*sim, "box", "floor") == "its own ground, penalty at centers of mass");
+    CHECK(law_between(*sim, "box", "floor") == "its own ground, penalty at centers of mass");
 }
 
-TEST_CASE("warned pairs: run and check tell that a run left physics, in their files too") {
+TEST_CASE("warned pairs: a run that left physics says so, in its summary too") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
     const std::string scene = std::string(source_dir) + "/scenes/spring_cage.json";

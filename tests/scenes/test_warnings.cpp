@@ -13,17 +13,12 @@
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/warnings.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
 
 namespace {
-
-const Warning* find(const Simulation& sim, const std::string& identifier) {
-    for (const Warning& w : sim.warnings())
-        if (w.identifier == identifier) return &w;
-    return nullptr;
-}
 
 double number(const Warning& w, const std::string& name) {
     for (const auto& [key, value] : w.numbers)
@@ -54,7 +49,7 @@ const std::string two_clouds = R"("time": {"step": "1/100", "steps": 100}, "grav
 
 TEST_CASE("warnings: pairs that nothing keeps apart are named once, with what to write") {
     const auto sim = simulate(two_clouds);
-    const Warning* const w = find(*sim, "contact_pairs");
+    const Warning* const w = find_warning(*sim, "contact_pairs");
     REQUIRE(w != nullptr);
     CHECK(w->happened.find("'left' and 'right'") != std::string::npos);
     CHECK(w->remedy.find("particle_contact") != std::string::npos);
@@ -78,7 +73,7 @@ TEST_CASE("warnings: at most five pairs are named") {
                   (R"({"type": "particles", "radius": 0.1, "name": "b)" + std::to_string(k) +
                    R"(", "positions": [[)" + std::to_string(k) + ", 0, 0]]}");
     const auto sim = simulate(R"("time": {"step": 1, "steps": 1}, "bodies": [)" + bodies + "]");
-    const Warning* const w = find(*sim, "contact_pairs");
+    const Warning* const w = find_warning(*sim, "contact_pairs");
     REQUIRE(w != nullptr);
     CHECK(number(*w, "pairs") == 10);
     CHECK(w->happened.find("'b0' and 'b4'") != std::string::npos);
@@ -90,7 +85,7 @@ TEST_CASE("warnings: the step in which boxes first overlap is named") {
     // The balls touch where the distance is 0.2: after 0.8 s, in step 80. Rounding may cost one step.
     const auto sim = simulate(two_clouds);
     sim->run();
-    const Warning* const w = find(*sim, "bodies_overlap");
+    const Warning* const w = find_warning(*sim, "bodies_overlap");
     REQUIRE(w != nullptr);
     CHECK(std::abs(w->step - 80) <= 1);
     CHECK(w->happened.find("'left' and 'right'") != std::string::npos);
@@ -109,13 +104,6 @@ TEST_CASE("warnings: the look at boxes does not change a bit") {
 }
 
 TEST_CASE("warnings: every kind of pair stands in the table with its law") {
-    const auto law = [](Simulation& sim, const std::string& a, const std::string& b) {
-        for (const auto& pair : sim.model().contact_pairs().list())
-            if ((pair.a->name == a && pair.b->name == b) ||
-                (pair.a->name == b && pair.b->name == a))
-                return pair.law.empty() ? std::string("none") : pair.law;
-        return std::string("not in the table");
-    };
     const auto sim = simulate(R"("time": {"step": "1/1000", "steps": 1},
         "bodies": [
             {"type": "particles", "name": "dust", "positions": [[0, 0, 2], [1, 0, 2]]},
@@ -128,15 +116,15 @@ TEST_CASE("warnings: every kind of pair stands in the table with its law") {
         "colliders": [
             {"type": "plane", "name": "floor", "normal": [0, 0, 1], "of": "dust", "response": "impact"},
             {"type": "sphere", "name": "ball", "center": [0, 0, 0], "radius": 0.5, "response": "impact"}])");
-    CHECK(law(*sim, "dust", "floor") == "impact");
-    CHECK(law(*sim, "sheet", "floor") == "none");
-    CHECK(law(*sim, "sheet", "ball") == "impact");
-    CHECK(law(*sim, "sheet", "block") == "none");
-    CHECK(law(*sim, "sheet", "sheet") == "none");
-    CHECK(law(*sim, "dust", "sheet") == "none");
-    CHECK(law(*sim, "dust", "more dust") == "not in the table");  // neither has a size
-    CHECK(law(*sim, "anchor", "sheet") == "not in the table");
-    CHECK(law(*sim, "floor", "ball") == "not in the table");
+    CHECK(law_between(*sim, "dust", "floor") == "impact");
+    CHECK(law_between(*sim, "sheet", "floor") == "none");
+    CHECK(law_between(*sim, "sheet", "ball") == "impact");
+    CHECK(law_between(*sim, "sheet", "block") == "none");
+    CHECK(law_between(*sim, "sheet", "sheet") == "none");
+    CHECK(law_between(*sim, "dust", "sheet") == "none");
+    CHECK(law_between(*sim, "dust", "more dust") == "not in the table");  // neither has a size
+    CHECK(law_between(*sim, "anchor", "sheet") == "not in the table");
+    CHECK(law_between(*sim, "floor", "ball") == "not in the table");
 }
 
 TEST_CASE("warnings: a sheet whose triangles are wider than an obstacle") {
@@ -151,11 +139,11 @@ TEST_CASE("warnings: a sheet whose triangles are wider than an obstacle") {
     };
     // The longest edge of a square cell of 1/4 m is its diagonal, sqrt(2)/4 = 0.35 m.
     const auto coarse = simulate(scene(0.17, 4)), fine = simulate(scene(0.18, 4));
-    const Warning* const w = find(*coarse, "coarse_mesh");
+    const Warning* const w = find_warning(*coarse, "coarse_mesh");
     REQUIRE(w != nullptr);
     CHECK(number(*w, "edge") == doctest::Approx(std::sqrt(2.0) / 4));
     CHECK(number(*w, "thickness") == doctest::Approx(0.34));
-    CHECK(find(*fine, "coarse_mesh") == nullptr);
+    CHECK(find_warning(*fine, "coarse_mesh") == nullptr);
 }
 
 TEST_CASE("warnings: an oscillator beyond 2/omega, and not below") {
@@ -163,7 +151,7 @@ TEST_CASE("warnings: an oscillator beyond 2/omega, and not below") {
     const auto stable = simulate(oscillator(400, 0.25, 0, quoted(0.0499)));
     CHECK(stable->warnings().empty());
     const auto unstable = simulate(oscillator(400, 0.25, 0, quoted(0.0501)));
-    const Warning* const w = find(*unstable, "time_step");
+    const Warning* const w = find_warning(*unstable, "time_step");
     REQUIRE(w != nullptr);
     CHECK(number(*w, "limit") == doctest::Approx(0.05).epsilon(1e-9));
     CHECK(w->pointer == "/forces/0");
@@ -172,8 +160,9 @@ TEST_CASE("warnings: an oscillator beyond 2/omega, and not below") {
     const double c = 3, limit = (-c + std::sqrt(c * c + 4 * 400 * 0.25)) / 400;
     CHECK(simulate(oscillator(400, 0.25, c, quoted(0.999 * limit)))->warnings().empty());
     const auto damped = simulate(oscillator(400, 0.25, c, quoted(1.001 * limit)));
-    REQUIRE(find(*damped, "time_step") != nullptr);
-    CHECK(number(*find(*damped, "time_step"), "limit") == doctest::Approx(limit).epsilon(1e-9));
+    REQUIRE(find_warning(*damped, "time_step") != nullptr);
+    CHECK(number(*find_warning(*damped, "time_step"), "limit") ==
+          doctest::Approx(limit).epsilon(1e-9));
 }
 
 TEST_CASE("warnings: a chain's limit is that of its highest mode") {
@@ -192,7 +181,7 @@ TEST_CASE("warnings: a chain's limit is that of its highest mode") {
     };
     CHECK(simulate(chain(1.999 / omega))->warnings().empty());
     const auto beyond = simulate(chain(2.1 / omega));
-    const Warning* const w = find(*beyond, "time_step");
+    const Warning* const w = find_warning(*beyond, "time_step");
     REQUIRE(w != nullptr);
     CHECK(number(*w, "limit") == doctest::Approx(2 / omega).epsilon(0.03));
 }
@@ -207,8 +196,8 @@ TEST_CASE("warnings: an element's limit, against the growth of a small disturban
                        "tetrahedra": [[0, 1, 2, 3]]}}])";
     };
     const auto beyond = simulate(block(0.1));
-    REQUIRE(find(*beyond, "time_step") != nullptr);
-    const double limit = number(*find(*beyond, "time_step"), "limit");
+    REQUIRE(find_warning(*beyond, "time_step") != nullptr);
+    const double limit = number(*find_warning(*beyond, "time_step"), "limit");
     const auto speed_after = [&](double step) {
         const auto sim = simulate(block(step));
         sim->run();
@@ -236,7 +225,7 @@ TEST_CASE("warnings: an element's limit does not depend on bodies before it") {
             R"({"type": "solid", "name": "block", "young_modulus": 1e4, "poisson_ratio": 0.3,
               "mesh": {"points": [[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0], [0.02, 0.01, 0.09]],
                        "tetrahedra": [[0, 1, 2, 3]]}}])");
-        const Warning* const w = find(*sim, "time_step");
+        const Warning* const w = find_warning(*sim, "time_step");
         return w == nullptr ? 0.0 : number(*w, "limit");
     };
     const double alone = limit("");
@@ -268,7 +257,7 @@ TEST_CASE("warnings: numbers that are not finite are texts") {
 TEST_CASE("warnings: a run that leaves physics below the largest number says so") {
     const auto sim = simulate(oscillator(3e4, 1, 0, "0.02"));  // 2/omega = 0.0115 s
     sim->run(false, [](std::int64_t) { return true; });
-    const Warning* const w = find(*sim, "runaway");
+    const Warning* const w = find_warning(*sim, "runaway");
     REQUIRE(w != nullptr);
     CHECK(w->step >= 16);
     CHECK(w->step <= 64);
@@ -319,7 +308,7 @@ TEST_CASE("warnings: friction by penalty beyond its step") {
     };
     CHECK(simulate(block(0.0246))->warnings().empty());
     const auto sim = simulate(block(0.0244));
-    const Warning* const w = find(*sim, "friction_step");
+    const Warning* const w = find_warning(*sim, "friction_step");
     REQUIRE(w != nullptr);
     CHECK(number(*w, "ratio") == doctest::Approx(0.5 * 0.01 * 9.81 / 0.0244));
     CHECK(w->pointer == "/colliders/0");
@@ -332,7 +321,7 @@ TEST_CASE("warnings: balls that overlap at the start, and those that are placed 
                places + R"(}], "colliders": [{"type": "particle_contact", "name": "hits"}])";
     };
     const auto sim = simulate(balls("[[0, 0, 0], [0.15, 0, 0], [0.35, 0, 0]]"));
-    const Warning* const w = find(*sim, "overlapping_balls");
+    const Warning* const w = find_warning(*sim, "overlapping_balls");
     REQUIRE(w != nullptr);
     CHECK(number(*w, "pairs") == 1);
     CHECK(number(*w, "distance") == doctest::Approx(0.15));
@@ -349,7 +338,7 @@ TEST_CASE("warnings: a contact by penalty that is too stiff for the step") {
               "response": "penalty", "stiffness": 1e4}])";
     };
     CHECK(simulate(scene(0.00199))->warnings().empty());
-    CHECK(find(*simulate(scene(0.00201)), "time_step") != nullptr);
+    CHECK(find_warning(*simulate(scene(0.00201)), "time_step") != nullptr);
 }
 
 TEST_CASE("warnings: an obstacle without effect is an error") {

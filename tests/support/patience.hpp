@@ -1,11 +1,11 @@
-// How much longer tests wait where a sanitizer slows everything down, and how much they do.
+// Longer waits where a sanitizer slows everything down, and whole sweeps for --full.
 #pragma once
 
 #include <cstdlib>
 
 namespace hindcast::test {
 
-// Whether this is tests/run --full, which does all of what tests/run does a part of.
+// True under tests/run --full, which runs whole sweeps; tests/run takes a part of them.
 inline bool full() { return std::getenv("HINDCAST_FULL") != nullptr; }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 
-#include "engine/base/xml_text.hpp"
+#include "engine/base/text/xml_text.hpp"
 
 namespace hindcast::gui {
 

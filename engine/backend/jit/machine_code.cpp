@@ -31,8 +31,8 @@ CodeStatistics statistics;
 thread_local int timers = 0;
 thread_local CodeListener* listener = nullptr;  // the innermost one
 
-// What is in use, so that kernels with the same text share one code; and what was made last, since a launch that is
-// recorded for one run is often recorded again.
+// Code in use, which kernels with the same text share; and the latest code, since a launch that is recorded for one run
+// is often recorded again.
 class CodeInUse {
 public:
     std::shared_ptr<const ObjectCode> find(const Hash128& key) {
@@ -164,7 +164,7 @@ private:
         if (threads_ == most_threads()) return true;
         ++threads_;
         try {
-            // LLVM is opened before: what it takes apart at the end of the process comes after what LeftBehind does then.
+            // LLVM must be open before LeftBehind is made: at the end of the process its own clean-up then comes later.
             llvm_info();
             start_without_signals([this, left = std::make_shared<LeftBehind>()] {
                 std::thread([this, left] { work(); }).detach();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/runtime/program/sequence.hpp"
+#include "engine/sim/functions/picks.hpp"
 #include "engine/sim/parameters.hpp"
 
 namespace hindcast {
@@ -16,8 +17,7 @@ namespace hindcast {
 class ParameterVector {
 public:
     ParameterVector(const Parameters& parameters, std::shared_ptr<Device> device);
-    // What of a quantity's array is meant: itself, its gradient, its tangent ...
-    using Pick = Array (*)(const Array&);
+    using Pick = pick::Pick;
     // to <- the quantities' arrays.
     void add_gather(Sequence& sequence, const Array& to, Pick pick) const;
     // The quantities' arrays <- from; what is no parameter stays.

@@ -1,10 +1,11 @@
-// What of a quantity's array is read or written (ParameterVector::Pick).
+// Choices of what to read or write: an array itself, its gradient, its tangents.
 #pragma once
 
 #include "engine/runtime/array/array.hpp"
 
 namespace hindcast::pick {
 
+using Pick = Array (*)(const Array&);
 inline Array itself(const Array& a) { return a; }
 inline Array tangent(const Array& a) { return a.tangent(); }
 inline Array second_tangent(const Array& a) { return a.second_tangent(); }

@@ -43,8 +43,6 @@ Scene with_parameters(const Scene& scene, const std::vector<std::string>& paths)
     return Scene::of(std::move(document), scene.file());
 }
 
-using Pick = Array (*)(const Array&);
-
 bool same_bits(const Numbers& a, const Numbers& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
@@ -207,7 +205,7 @@ std::vector<double> SceneFunction::run_alone(const Call& call) {
 // The outputs, or their tangents; an hvp needs neither.
 std::vector<double> SceneFunction::forward(Simulation& simulation, const Call& call,
                                            bool keep) const {
-    Pick picked = pick::itself;
+    pick::Pick picked = pick::itself;
     RolloutMode mode = RolloutMode::first;
     Parameters& parameters = simulation.parameters();
     switch (call.kind) {

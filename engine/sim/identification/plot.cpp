@@ -1,5 +1,5 @@
 #include "engine/sim/identification/plot.hpp"
-#include "engine/base/xml_text.hpp"
+#include "engine/base/text/xml_text.hpp"
 
 #include <fmt/format.h>
 

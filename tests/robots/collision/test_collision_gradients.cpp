@@ -6,6 +6,7 @@
 
 #include "tests/robots/collision/contacts.hpp"
 #include "tests/support/kernels/kernel_harness.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -154,7 +155,7 @@ TEST_CASE("contacts and their derivatives have the same bits on every device") {
     Oracle oracle(many, "many.xml");
     // Kernels of general convex shapes take long to compile: f32 with HINDCAST_FULL.
     std::vector<ir::Precision> precisions = {ir::Precision::f64};
-    if (std::getenv("HINDCAST_FULL") != nullptr) precisions.push_back(ir::Precision::f32);
+    if (test::full()) precisions.push_back(ir::Precision::f32);
     for (const ir::Precision precision : precisions) {
         Numbers expected;
         for (const auto& device : devices()) {

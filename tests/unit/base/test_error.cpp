@@ -5,7 +5,7 @@
 
 #include "engine/base/error.hpp"
 #include "engine/base/log.hpp"
-#include "engine/base/shorten.hpp"
+#include "engine/base/text/shorten.hpp"
 #include "engine/document/text.hpp"
 
 using namespace hindcast;

@@ -25,6 +25,7 @@
 #include "engine/lang/elementary.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/lowering.hpp"
+#include "tests/support/patience.hpp"
 
 using namespace hindcast;
 using ir::OpCode;
@@ -435,7 +436,7 @@ void fill(const Function& f, std::uint64_t block, Machine<Real>& machine) {
     }
 }
 
-bool full() { return std::getenv("HINDCAST_FULL") != nullptr; }
+using test::full;
 
 template <class Real>
 Worst search(const Function& f, const ir::Kernel& kernel, bool everything) {

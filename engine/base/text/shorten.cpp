@@ -1,4 +1,4 @@
-#include "engine/base/shorten.hpp"
+#include "engine/base/text/shorten.hpp"
 
 #include <cstddef>
 

@@ -1,4 +1,6 @@
-// Environment variables that are set for a part of a test, and then what they were.
+// Environment variables that are set for a part of a test, and then restored. The threads that
+// compile read variables (the code cache's folder) too: code that earlier tests left to be optimised is
+// finished first.
 #pragma once
 
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/jit/machine_code.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hindcast::test {
@@ -14,10 +17,12 @@ namespace hindcast::test {
 class Environment {
 public:
     Environment(std::string name, const std::string& value) : name_(std::move(name)) {
+        backend::wait_for_all_code();
         if (const char* before = std::getenv(name_.c_str())) before_ = before;
         ::setenv(name_.c_str(), value.c_str(), 1);
     }
     ~Environment() {
+        backend::wait_for_all_code();
         before_ ? ::setenv(name_.c_str(), before_->c_str(), 1) : ::unsetenv(name_.c_str());
     }
     Environment(const Environment&) = delete;

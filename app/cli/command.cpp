@@ -18,11 +18,12 @@
 #include "engine/document/text.hpp"
 #include "engine/robot/robot_scene.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
+#include "engine/sim/non_finite.hpp"
 #include "engine/sim/results/results.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene_check.hpp"
-#include "engine/sim/scene/set_value.hpp"
+#include "engine/sim/values/checkpoint.hpp"
+#include "engine/sim/values/set_value.hpp"
 
 namespace hindcast::cli {
 

@@ -23,9 +23,10 @@
 #include "engine/document/layout.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
 #include "engine/sim/gradients/gradient_files.hpp"
+#include "engine/sim/non_finite.hpp"
 #include "engine/sim/optimization/multi_start.hpp"
 #include "engine/sim/results/results.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/values/checkpoint.hpp"
 
 namespace hindcast::cli {
 

@@ -15,7 +15,7 @@
 #include "app/render/output/png.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/robot/robot_scene.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/values/checkpoint.hpp"
 
 namespace hindcast::cli {
 

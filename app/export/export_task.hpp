@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "app/export/export.hpp"
-#include "app/session/threads/background_task.hpp"
+#include "app/session/background_task.hpp"
 #include "engine/model/registry.hpp"
 
 namespace hindcast::exporting {

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "app/render/device/barriers.hpp"
-#include "app/render/device/stage_memory.hpp"
 #include "app/render/renderer_state.hpp"
+#include "app/render/stage_memory.hpp"
 
 namespace hindcast::render {
 

@@ -8,10 +8,10 @@
 
 #include "app/render/camera_axes.hpp"
 #include "app/render/device/exchange.hpp"
-#include "app/render/device/stage_memory.hpp"
 #include "app/render/draw_list.hpp"
 #include "app/render/pipelines.hpp"
 #include "app/render/renderer.hpp"
+#include "app/render/stage_memory.hpp"
 #include "app/render/targets.hpp"
 
 namespace hindcast::render {

@@ -85,7 +85,7 @@ struct Accept {
     std::optional<std::int64_t> iteration = {};
 };
 // Answers in Snapshot::kept_values with these parameters (the flat vector of the scene of this build,
-// Snapshot::build) as a checkpoint writes them (engine/sim/scene/checkpoint.hpp). An error for those
+// Snapshot::build) as a checkpoint writes them (engine/sim/values/checkpoint.hpp). An error for those
 // of an older scene.
 struct KeepValues {
     std::uint64_t number = 0;

@@ -78,6 +78,18 @@ const Node& object_of(const Node&&) = delete;
 // "expected E, found F" at the node, with a remedy.
 Error mismatch(const Node& node, std::string_view expected, std::string remedy = {});
 
+// work(), whose errors without a place are at the node.
+template <class F>
+auto at_node(const Node& node, F work) {
+    try {
+        return work();
+    } catch (const Error& error) {
+        if (error.place().line > 0) throw;
+        Error placed = fault(node, error.happened());
+        throw placed.remedy(error.what_to_do());
+    }
+}
+
 class Reader {
 public:
     // `what` names the object in messages, with its article. Throws Error if the node is no object.

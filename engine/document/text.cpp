@@ -288,4 +288,14 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
     return fmt::format("{} {}", otherwise, listed(candidates));
 }
 
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
 }  // namespace hindcast::document

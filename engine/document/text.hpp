@@ -61,4 +61,7 @@ std::string listed(std::span<const std::string_view> names);
 std::string suggestion(std::string_view name, std::span<const std::string_view> candidates,
                        std::string_view otherwise = "write one of");
 
+// A text as a field of a table in CSV (RFC 4180).
+std::string csv_field(const std::string& text);
+
 }  // namespace hindcast::document

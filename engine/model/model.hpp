@@ -22,7 +22,7 @@
 #include "engine/model/registry.hpp"
 #include "engine/model/warnings/contact_pairs.hpp"
 #include "engine/model/warnings/state_looks.hpp"
-#include "engine/runtime/minimization/options.hpp"
+#include "engine/runtime/minimization/rules/options.hpp"
 #include "engine/runtime/program/program.hpp"
 
 namespace hindcast {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/minimization/eigen.hpp"
+#include "engine/runtime/minimization/linear/eigen.hpp"
 
 namespace hindcast::optim {
 

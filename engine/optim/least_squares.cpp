@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/minimization/eigen.hpp"
+#include "engine/runtime/minimization/linear/eigen.hpp"
 
 namespace hindcast::optim {
 

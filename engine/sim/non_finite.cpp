@@ -10,7 +10,6 @@
 #include "engine/document/text.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/lang/lowering.hpp"
-#include "engine/sim/gradients/adjoint_norms.hpp"
 
 namespace hindcast {
 
@@ -289,6 +288,13 @@ private:
 };
 
 }  // namespace
+
+std::string name_of(const model::Model& model, const Array& array) {
+    if (array)
+        for (const auto& [name, published] : model.arrays())
+            if (published.array.same_memory(array)) return name;
+    return "";
+}
 
 std::string explain_loss(Simulation& simulation) {
     const std::string head = simulation.model().terms().empty()

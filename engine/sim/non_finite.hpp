@@ -13,6 +13,9 @@
 
 namespace hindcast {
 
+// The name of the model's array with this memory, or "".
+std::string name_of(const model::Model& model, const Array& array);
+
 // After a run that diverged or whose loss is not finite: one sentence that says why, as far as it can be found.
 // Leaves the state as the last step it looked at left it.
 std::string explain_loss(Simulation& simulation);

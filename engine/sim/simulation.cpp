@@ -10,7 +10,7 @@
 #include "engine/document/read.hpp"
 #include "engine/model/model.hpp"
 #include "engine/model/step_faults.hpp"
-#include "engine/sim/results/results_folder.hpp"
+#include "engine/sim/results_folder.hpp"
 #include "engine/sim/run_monitor.hpp"
 #include "engine/sim/variation.hpp"
 

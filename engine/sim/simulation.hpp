@@ -14,6 +14,10 @@
 
 namespace hindcast {
 
+inline const char* name_of(ir::Precision precision) {
+    return precision == ir::Precision::f32 ? "f32" : "f64";
+}
+
 class RunMonitor;  // sim/run_monitor.hpp
 
 struct SimulationOptions {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/model/model.hpp"
-#include "kernels/articulated/tree.hpp"
+#include "kernels/articulated/tree/tree.hpp"
 
 namespace hindcast::articulated {
 

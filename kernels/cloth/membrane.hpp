@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
 
 namespace hindcast::cloth {
 

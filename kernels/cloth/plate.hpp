@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
 
 namespace hindcast::cloth {
 

@@ -6,7 +6,7 @@
 
 #include "engine/document/text.hpp"
 #include "engine/model/shown.hpp"
-#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
 #include "kernels/colliders/room.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"

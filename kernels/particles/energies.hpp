@@ -9,7 +9,7 @@
 
 #include "engine/model/model.hpp"
 #include "engine/model/shown.hpp"
-#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
 
 namespace hindcast::particles {
 

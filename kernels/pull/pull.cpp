@@ -5,7 +5,7 @@
 #include "kernels/pull/pull.hpp"
 
 #include "engine/document/read.hpp"
-#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 

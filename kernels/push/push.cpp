@@ -8,7 +8,7 @@
 
 #include "engine/document/read.hpp"
 #include "engine/model/shown.hpp"
-#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
 #include "kernels/controllers/course.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"

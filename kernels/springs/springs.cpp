@@ -16,7 +16,7 @@
 #include "engine/document/read.hpp"
 #include "engine/model/point_owner.hpp"
 #include "engine/model/shown.hpp"
-#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"

@@ -2,8 +2,8 @@
 // it says, and is not there where it is left out.
 #include <doctest/doctest.h>
 
-#include "engine/backend/kernel_text.hpp"
 #include "engine/backend/optional_passes.hpp"
+#include "engine/backend/text/kernel_text.hpp"
 #include "engine/base/hash.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/error_message.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/handles.hpp"
 #include "app/gui/input/picking.hpp"
+#include "app/gui/places/handles.hpp"
 #include "tests/support/all_modules.hpp"
 
 using namespace hindcast;

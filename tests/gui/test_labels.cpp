@@ -2,8 +2,8 @@
 // stand.
 #include <doctest/doctest.h>
 
-#include "app/gui/draw/labels.hpp"
 #include "app/gui/draw/offscreen_canvas.hpp"
+#include "app/gui/places/labels.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/render/gallery.hpp"
 #include "tests/render/golden.hpp"

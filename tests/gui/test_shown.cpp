@@ -1,7 +1,7 @@
 // Stresses and contact forces in the window.
 #include <doctest/doctest.h>
 
-#include "app/gui/draw/labels.hpp"
+#include "app/gui/places/labels.hpp"
 #include "tests/gui/scripts.hpp"
 
 using namespace hindcast;

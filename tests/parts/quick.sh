@@ -32,8 +32,9 @@ quick_second() {
         env HINDCAST_GUARD_PAGES=end build/release/hindcast_tests "${second_half[@]}" "${filters[@]}"
     if [[ -n ${HINDCAST_PYTHON-} ]]; then
         count "Python" "${python_tests[@]}"
+        count "structure" "${HINDCAST_PYTHON}" tests/structure/count --check
     else
-        skip "Python: its packages could not be had"
+        skip "Python and structure: packages could not be had"
     fi
     count "parts of --full" tests/parts/test_parts
     count "app/run and MuJoCo's library" tests/parts/test_app_run

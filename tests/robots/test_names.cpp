@@ -3,8 +3,8 @@
 
 #include "engine/sim/ensembles/sweep.hpp"
 #include "engine/sim/scene/numbers_at.hpp"
-#include "engine/sim/scene/set_value.hpp"
-#include "engine/sim/scene/values_in_place.hpp"
+#include "engine/sim/values/set_value.hpp"
+#include "engine/sim/values/values_in_place.hpp"
 #include "tests/robots/oracle.hpp"
 #include "tests/support/error_message.hpp"
 

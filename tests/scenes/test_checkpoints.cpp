@@ -10,7 +10,7 @@
 #include "engine/base/files.hpp"
 #include "engine/document/npy.hpp"
 #include "engine/sim/results/results.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/values/checkpoint.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/runtime/schedule/schedule.hpp"
-#include "engine/sim/gradients/adjoint_norms.hpp"
+#include "engine/sim/non_finite.hpp"
 #include "tests/physics/module_scene.hpp"
 
 using namespace hindcast;

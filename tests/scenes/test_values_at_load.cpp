@@ -8,7 +8,7 @@
 
 #include "engine/sim/ensembles/sweep.hpp"
 #include "engine/sim/results/results.hpp"
-#include "engine/sim/scene/set_value.hpp"
+#include "engine/sim/values/set_value.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/error_message.hpp"
 #include "tests/support/temporary_folder.hpp"

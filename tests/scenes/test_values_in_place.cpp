@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/document/values.hpp"
-#include "engine/sim/scene/values_in_place.hpp"
+#include "engine/sim/values/values_in_place.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/mujoco.hpp"
 #include "tests/support/scenes.hpp"

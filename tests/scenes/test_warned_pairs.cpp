@@ -12,7 +12,7 @@
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/support/warnings.hpp"
+#include "tests/support/warnings/warnings.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/backend/kernel_text.hpp"
+#include "engine/backend/text/kernel_text.hpp"
 #include "engine/sim/optimization/optimization.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/scenes.hpp"

@@ -8,7 +8,7 @@
 #include "engine/model/warnings/warning.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/support/warning_scenes.hpp"
+#include "tests/support/warnings/warning_scenes.hpp"
 
 using namespace hindcast;
 using document::Document;

@@ -13,7 +13,7 @@
 #include "engine/backend/cuda/driver.hpp"
 #include "engine/backend/cuda/nvrtc.hpp"
 #include "engine/backend/jit/llvm.hpp"
-#include "engine/backend/kernel_text.hpp"
+#include "engine/backend/text/kernel_text.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"

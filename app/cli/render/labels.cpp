@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/cli/command.hpp"
-#include "app/gui/draw/labels.hpp"
+#include "app/gui/places/labels.hpp"
 #include "engine/base/hash.hpp"
 
 namespace hindcast::cli {

@@ -1,5 +1,4 @@
 #include "app/gui/draw/widgets.hpp"
-#include "app/gui/work/workspace.hpp"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -13,6 +12,9 @@
 #include <map>
 #include <sstream>
 #include <utility>
+
+#include "app/gui/draw/words.hpp"
+#include "app/session/document/editor.hpp"
 
 namespace hindcast::gui {
 

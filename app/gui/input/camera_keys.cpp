@@ -2,8 +2,8 @@
 // document (session/view/camera_path.hpp).
 #include <algorithm>
 
-#include "app/gui/draw/labels.hpp"
 #include "app/gui/input/actions.hpp"
+#include "app/gui/places/labels.hpp"
 
 namespace hindcast::gui {
 

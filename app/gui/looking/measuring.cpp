@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "app/gui/draw/labels.hpp"
 #include "app/gui/input/gestures.hpp"
+#include "app/gui/places/labels.hpp"
 #include "app/gui/work/frame_wishes.hpp"
 
 namespace hindcast::gui {

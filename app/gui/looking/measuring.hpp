@@ -7,7 +7,11 @@
 #include <array>
 #include <optional>
 
-#include "app/gui/panels/panel.hpp"
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
+#include "app/gui/work/context.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "engine/backend/kernel_text.hpp"
+#include "app/gui/work/text_view.hpp"
+#include "engine/backend/text/kernel_text.hpp"
 
 namespace hindcast::gui {
 

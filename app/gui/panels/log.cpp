@@ -6,9 +6,9 @@
 #include <array>
 #include <iterator>
 
-#include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/work/process_log.hpp"
+#include "app/gui/work/text_view.hpp"
 
 namespace hindcast::gui {
 

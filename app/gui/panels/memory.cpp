@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/gui/panels/panel.hpp"
-#include "app/gui/window/shell.hpp"
 #include "engine/runtime/array/memory.hpp"
 
 namespace hindcast::gui {

@@ -6,18 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/draw/picture.hpp"
 #include "app/gui/draw/widgets.hpp"
 #include "app/gui/input/actions.hpp"
+#include "app/gui/work/context.hpp"
+#include "app/gui/work/picture.hpp"
 #include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {
-
-struct Context {
-    Workspace& work;
-    Actions& actions;
-    Picture& picture;
-};
 
 enum class Place { left_top, left_bottom, centre, bottom, right };
 

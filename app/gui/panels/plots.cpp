@@ -13,9 +13,9 @@
 
 #include "app/gui/draw/figure.hpp"
 #include "app/gui/draw/offscreen_canvas.hpp"
-#include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/runs/run_list.hpp"
+#include "app/gui/work/text_view.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/base/files.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/draw/labels.hpp"
 #include "app/gui/looking/looks_popup.hpp"
+#include "app/gui/places/labels.hpp"
 #include "app/gui/work/frame_wishes.hpp"
 #include "app/render/colour_map.hpp"
 

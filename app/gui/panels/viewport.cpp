@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/draw/labels.hpp"
 #include "app/gui/input/gestures.hpp"
-#include "app/gui/input/handles.hpp"
 #include "app/gui/input/picking.hpp"
 #include "app/gui/input/pulling.hpp"
 #include "app/gui/looking/measuring.hpp"
@@ -21,6 +19,8 @@
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/probe.hpp"
 #include "app/gui/panels/view_controls.hpp"
+#include "app/gui/places/handles.hpp"
+#include "app/gui/places/labels.hpp"
 
 namespace hindcast::gui {
 

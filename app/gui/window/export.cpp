@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "app/gui/draw/labels.hpp"
+#include "app/gui/places/labels.hpp"
 #include "app/gui/window/export_plan.hpp"
 #include "app/gui/work/frame_wishes.hpp"
 #include "app/render/output/png.hpp"

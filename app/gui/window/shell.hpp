@@ -10,8 +10,8 @@
 #include "app/gui/making/add_menu.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/window/export.hpp"
+#include "app/gui/window/gallery.hpp"
 #include "app/gui/work/files.hpp"
-#include "app/gui/work/gallery.hpp"
 
 namespace hindcast::gui {
 
@@ -50,8 +50,6 @@ private:
 // The bars at the bottom: timeline.cpp, status_bar.cpp.
 void draw_timeline(Context& context);
 void draw_status_bar(Context& context);
-// "memory 181 MiB, graphics 24 MiB": the process, and the graphics device if it has its own memory.
-std::string memory_text(const Workspace::Measured& measured);
 
 // Overlays: overlays.cpp, palette.cpp, tour.cpp.
 void draw_question(Context& context);

@@ -8,14 +8,6 @@
 
 namespace hindcast::gui {
 
-std::string memory_text(const Workspace::Measured& measured) {
-    std::string text = "memory " + bytes_text(static_cast<double>(measured.resident_bytes));
-    if (measured.device_bytes > 0)
-        text +=
-            fmt::format(", graphics {}", bytes_text(static_cast<double>(measured.device_bytes)));
-    return text;
-}
-
 void draw_status_bar(Context& context) {
     const Workspace& work = context.work;
     const session::Snapshot& now = work.now();

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/draw/labels.hpp"
+#include "app/gui/places/labels.hpp"
 #include "app/gui/window/shell.hpp"
 #include "app/gui/work/frame_wishes.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/draw/picture.hpp"
+#include "app/gui/work/picture.hpp"
 #include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {

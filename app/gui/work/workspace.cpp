@@ -24,46 +24,12 @@ constexpr const char* about_simulation = "the simulation";  // Notice::about
 
 }  // namespace
 
-std::string duration_text(double seconds) {
-    if (!std::isfinite(seconds)) return "-";
-    if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
-    if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
-    if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
-    if (seconds >= 1e-5 || seconds <= 0) return fmt::format("{:.0f} us", seconds * 1e6);
-    return fmt::format("{:.0f} ns", seconds * 1e9);
-}
-
-std::string bytes_text(double bytes) {
-    static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    std::size_t unit = 0;
-    while (bytes >= 1000 && unit < 4) {
-        bytes /= 1024;
-        ++unit;
-    }
-    return unit == 0 ? fmt::format("{:.0f} B", bytes)
-                     : fmt::format("{:.3g} {}", bytes, units[unit]);
-}
-
-std::string number_text(double value, int digits) {
-    if (std::isnan(value)) return "-";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return fmt::format("{:.{}g}", value + 0.0, digits);  // no "-0"
-}
-
-std::string no_iteration_word(const session::Snapshot& now) {
-    if (now.history && !now.history->empty() && now.history->back().epoch != now.epoch)
-        return "edited";
-    return now.unaccepted ? "changed" : "as written";
-}
-
-std::string no_iteration_text(const session::Snapshot& now) {
-    const std::string word = no_iteration_word(now);
-    if (word == "edited")
-        return fmt::format(
-            "The scene was edited after iteration {}: this is its loss as it is now.",
-            now.history->back().iteration);
-    return word == "changed" ? "With parameters that are of no iteration."
-                             : "With the parameters as they are written in the scene.";
+std::string memory_text(const Workspace::Measured& measured) {
+    std::string text = "memory " + bytes_text(static_cast<double>(measured.resident_bytes));
+    if (measured.device_bytes > 0)
+        text +=
+            fmt::format(", graphics {}", bytes_text(static_cast<double>(measured.device_bytes)));
+    return text;
 }
 
 Workspace::Workspace(const Registry& registry, SessionLink link, fs::path state_folder,
@@ -421,26 +387,6 @@ int Workspace::dimension() const {
 
 std::string Workspace::name_at(const std::string& pointer) const {
     return object_name(document(), pointer);
-}
-
-std::string object_name(const Document& document, const std::string& pointer) {
-    const Node* node = document.find(pointer);
-    if (node == nullptr) return "";
-    if (const Node* name = node->find("name"); name != nullptr && name->is_string())
-        return name->string();
-    // What has no name is called by its type and its place among those of the type.
-    const Node* type = node->find("type");
-    if (type == nullptr || !type->is_string() || node->parent() == nullptr) return "";
-    int number = 0;
-    for (std::size_t k = 0; k < node->parent()->size(); ++k) {
-        const Node& other = node->parent()->item(k);
-        const Node* other_type = other.find("type");
-        if (other.find("name") == nullptr && other_type != nullptr && other_type->is_string() &&
-            other_type->string() == type->string())
-            ++number;
-        if (&other == node) break;
-    }
-    return fmt::format("{}_{}", type->string(), number);
 }
 
 std::string Workspace::pointer_of(const std::string& name) const {

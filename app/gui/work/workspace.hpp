@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/gui/draw/theme.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/render/renderer.hpp"
 #include "app/session/document/add_object_task.hpp"
 #include "app/session/document/editor.hpp"
@@ -444,17 +445,7 @@ private:
     std::optional<std::chrono::steady_clock::time_point> ends_by_;
 };
 
-// The name of the object at this pointer of a document; what has no name is called by its type and
-// its place among those of the type. "" if there is nothing there.
-std::string object_name(const document::Document& document, const std::string& pointer);
-
-// Why what is shown is no iteration, though there are some; and the same in a word or two.
-std::string no_iteration_text(const session::Snapshot& now);
-std::string no_iteration_word(const session::Snapshot& now);
-
-// "12.3 ms", "1.5 GiB", "3.42e-05": short numbers for people.
-std::string duration_text(double seconds);
-std::string bytes_text(double bytes);
-std::string number_text(double value, int digits = 5);
+// "memory 181 MiB, graphics 24 MiB": the process, and the graphics device if it has its own memory.
+std::string memory_text(const Workspace::Measured& measured);
 
 }  // namespace hindcast::gui

@@ -4,7 +4,7 @@
 
 #include "app/gui/work/workspace.hpp"
 #include "app/session/document/checkpoints.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/values/checkpoint.hpp"
 
 namespace hindcast::gui {
 

@@ -1,6 +1,5 @@
-// Work that takes long: without the interpreter's lock, and what Ctrl-C raises ends it. What Python
-// holds of objects that do such work: one thread at a time works with one. And arrays of NumPy from
-// numbers.
+// Work that takes long: without the interpreter's lock, and what Ctrl-C raises ends it. Objects that
+// do such work: one thread at a time works with one.
 #pragma once
 
 #include <unistd.h>
@@ -9,17 +8,21 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "app/python/src/bindings.hpp"
-#include "app/python/src/scenes/physics_warnings.hpp"
-#include "app/python/src/scenes/scenes.hpp"
 #include "engine/backend/jit/interruption.hpp"
 #include "engine/backend/jit/machine_code.hpp"
 
 namespace hindcast::python {
+
+// go_on() said no, or somebody ended the work.
+struct Interrupted : std::exception {
+    const char* what() const noexcept override { return "interrupted"; }
+};
 
 // On the error stream, if that is a terminal; replaced by the next text.
 inline void show_on_terminal(const std::string& text) {
@@ -103,33 +106,6 @@ private:
     std::exception_ptr error_;
 };
 
-class SharedScene : public Guarded<SceneRuns> {
-public:
-    SharedScene(Scene scene, SimulationOptions options, std::shared_ptr<PendingWarnings> warnings)
-        : Guarded(std::move(scene), std::move(options)), warnings_(std::move(warnings)) {}
-
-    // As in Guarded; then issues the warnings that were found.
-    template <class F>
-    auto with(F f) {
-        if constexpr (std::is_void_v<std::invoke_result_t<F, SceneRuns&>>) {
-            Guarded::with(std::move(f));
-            issue_warnings();
-        } else {
-            auto result = Guarded::with(std::move(f));
-            issue_warnings();
-            return result;
-        }
-    }
-    void issue_warnings() { warnings_->issue(); }
-
-    std::shared_ptr<Frames> frames;  // of the last run that kept some
-    std::shared_ptr<void> painter;   // of pictures, once there was one
-
-private:
-    std::shared_ptr<PendingWarnings> warnings_;
-};
-using Shared = std::shared_ptr<SharedScene>;
-
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 inline std::span<const double> span_of(const Numbers& numbers) {
     return {numbers.data(), numbers.size()};
@@ -140,11 +116,5 @@ nb::capsule kept_by(T object) {
     return nb::capsule(new T(std::move(object)),
                        [](void* p) noexcept { delete static_cast<T*>(p); });
 }
-
-// An array of NumPy that has these numbers; one number is one of NumPy's.
-nb::object to_numpy(std::vector<double> numbers, const Shape& shape);
-// One array per shape, as they lie in the flat vector.
-nb::list leaves_of(const std::vector<double>& flat, const std::vector<Shape>& shapes);
-std::vector<Shape> shapes_of(const SceneRuns::Set& set);
 
 }  // namespace hindcast::python

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "app/session/background_task.hpp"
 #include "app/session/document/editor.hpp"
-#include "app/session/threads/background_task.hpp"
 
 namespace hindcast::session {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/document/read.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/values/checkpoint.hpp"
 
 namespace hindcast::session {
 

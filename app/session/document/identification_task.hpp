@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/threads/background_task.hpp"
+#include "app/session/background_task.hpp"
 #include "engine/model/registry.hpp"
 #include "engine/sim/identification/identification_run.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "app/session/frames/force_adjoint.hpp"
 #include "app/session/frames/frame_kernels.hpp"
+#include "app/session/frames/probed_gradients.hpp"
 #include "app/session/session.hpp"
-#include "app/session/threads/gradient_probe.hpp"
 #include "engine/model/element_names.hpp"
 #include "engine/model/handles/sliders.hpp"
 #include "engine/model/measured_motion.hpp"

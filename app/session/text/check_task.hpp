@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "app/session/background_task.hpp"
 #include "app/session/text/scene_faults.hpp"
-#include "app/session/threads/background_task.hpp"
 
 namespace hindcast::session {
 

@@ -14,12 +14,6 @@ struct GradientProbe::Job {
     SimulationOptions options;
 };
 
-bool ProbedGradients::is_of(const Trajectory& t) const {
-    return scene == t.scene && base == t.base &&
-           (parameters == t.parameters ||
-            (parameters && t.parameters && *parameters == *t.parameters));
-}
-
 void GradientProbe::start(const Trajectory& at, const document::Document& document,
                           const std::filesystem::path& file, const Registry& registry,
                           const SimulationOptions& options) {

@@ -3,30 +3,16 @@
 // a loss scan it has its own thread, simulation and device.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <vector>
 
-#include "app/session/frames/scene_info.hpp"
-#include "app/session/frames/trajectory.hpp"
-#include "app/session/threads/background_task.hpp"
+#include "app/session/background_task.hpp"
+#include "app/session/frames/probed_gradients.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::session {
 
 struct SharedState;
-
-struct ProbedGradients {
-    SceneInfoPointer scene;  // with `base` and `parameters`: where the gradients were taken
-    std::shared_ptr<const std::vector<SharedValues>> base;
-    SharedValues parameters;
-    bool done = false;
-    // By index of the scene's quantities, rows x components. Optimised quantities are left out, and
-    // those with respect to which the loss cannot be differentiated.
-    std::map<std::size_t, std::vector<double>> gradients;
-
-    bool is_of(const Trajectory& trajectory) const;
-};
 
 class GradientProbe {
 public:

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "app/session/threads/background_task.hpp"
+#include "app/session/background_task.hpp"
 #include "app/session/threads/shared_state.hpp"
 #include "engine/sim/simulation.hpp"
 

@@ -1,5 +1,5 @@
 // Documents. Where a document differs from the one that runs only in numbers that a build would
-// merely upload (engine/sim/scene/values_in_place.hpp), they are set in the running simulation:
+// merely upload (engine/sim/values/values_in_place.hpp), they are set in the running simulation:
 // nothing is built, and compiled code, optimiser and history stay.
 //
 // Any other document is built. Then it may still be that only numbers differ, of quantities that
@@ -14,7 +14,7 @@
 #include "app/session/text/scene_faults.hpp"
 #include "app/session/threads/runner.hpp"
 #include "engine/model/element_names.hpp"
-#include "engine/sim/scene/values_in_place.hpp"
+#include "engine/sim/values/values_in_place.hpp"
 
 namespace hindcast::session {
 

@@ -5,8 +5,8 @@
 #include "app/session/threads/runner.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/values.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
-#include "engine/sim/scene/set_value.hpp"
+#include "engine/sim/values/checkpoint.hpp"
+#include "engine/sim/values/set_value.hpp"
 
 namespace hindcast::session {
 

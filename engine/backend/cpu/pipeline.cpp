@@ -7,7 +7,7 @@
 #include "engine/backend/cpu/emit/emitter.hpp"
 #include "engine/backend/cpu/launch/per_target_launch.hpp"
 #include "engine/backend/jit/llvm.hpp"
-#include "engine/backend/kernel_text.hpp"
+#include "engine/backend/kernel_stage.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/lang/lowering.hpp"
 

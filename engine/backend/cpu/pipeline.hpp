@@ -30,7 +30,7 @@
 #include "engine/backend/cpu/per_target/target_loop.hpp"
 
 namespace hindcast::backend {
-struct KernelStage;  // kernel_text.hpp
+struct KernelStage;  // kernel_stage.hpp
 }
 
 namespace hindcast::backend::cpu {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/runtime/rollout/rollout.hpp"
+#include "engine/runtime/schedule/rollout_kinds.hpp"
 #include "engine/runtime/schedule/timeline.hpp"
 
 namespace hindcast {
@@ -16,8 +16,8 @@ namespace hindcast {
 struct Stretch {
     RunKind kind = RunKind::forward;
     std::int64_t from = 0, to = 0;
-    std::int64_t window = 0;                            // the step that histories begin with
-    const std::vector<Rollout::Seed>* seeds = nullptr;  // of a whole run backwards
+    std::int64_t window = 0;                          // the step that histories begin with
+    const std::vector<RolloutSeed>* seeds = nullptr;  // of a whole run backwards
 
     std::int64_t steps() const { return to - from; }
 };

@@ -62,7 +62,7 @@ bool GraphExecutor::note(RunKind kind, const Seeds& seeds, const std::function<v
     fresh.seeds = seeds;
     fresh.premises.note(schedule_, counter_);
     fresh.before = recording_.state();
-    for (const Rollout::Seed& seed : seeds)
+    for (const RolloutSeed& seed : seeds)
         if (seed.from) seed.from.memory().on(device_.cuda());
     noting_ = &fresh.graphs;
     struct Leave {

@@ -16,7 +16,7 @@
 #include "engine/runtime/executors/executor.hpp"
 #include "engine/runtime/program/noted_graphs.hpp"
 #include "engine/runtime/program/sequence.hpp"
-#include "engine/runtime/rollout/recording.hpp"
+#include "engine/runtime/schedule/recording.hpp"
 
 namespace hindcast {
 
@@ -36,7 +36,7 @@ public:
     void split_long_graph();
 
 private:
-    using Seeds = std::vector<Rollout::Seed>;
+    using Seeds = std::vector<RolloutSeed>;
     struct Way {
         int runs = 0;  // launch by launch
         NotedGraphs graphs;

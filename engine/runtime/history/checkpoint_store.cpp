@@ -14,7 +14,6 @@
 #include "engine/base/files.hpp"
 #include "engine/base/pages.hpp"
 #include "engine/runtime/history/checkpoint_plan.hpp"
-#include "engine/runtime/schedule/schedule.hpp"
 
 namespace hindcast {
 

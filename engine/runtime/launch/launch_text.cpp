@@ -1,6 +1,6 @@
 #include "engine/runtime/launch/launch_text.hpp"
 
-#include "engine/backend/kernel_text.hpp"
+#include "engine/backend/text/kernel_text.hpp"
 
 namespace hindcast {
 

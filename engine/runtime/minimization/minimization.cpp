@@ -8,10 +8,10 @@
 
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch/host_function.hpp"
-#include "engine/runtime/minimization/add_seconds.hpp"
 #include "engine/runtime/minimization/dense/dense_kernels.hpp"
 #include "engine/runtime/minimization/dense/dense_trace.hpp"
 #include "engine/runtime/minimization/newton.hpp"
+#include "engine/runtime/minimization/rules/add_seconds.hpp"
 
 namespace hindcast {
 

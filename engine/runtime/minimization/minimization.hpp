@@ -32,25 +32,14 @@
 #include <vector>
 
 #include "engine/runtime/launch/launch.hpp"
-#include "engine/runtime/minimization/energy.hpp"
-#include "engine/runtime/minimization/options.hpp"
+#include "engine/runtime/minimization/energy/energy.hpp"
+#include "engine/runtime/minimization/rules/options.hpp"
 
 namespace hindcast {
 
 namespace dense {
 class DenseKernels;  // dense/dense_kernels.hpp
 }
-
-// Wall time of all directions; what is left of it evaluates energies.
-struct MinimizationTimes {
-    double all_s = 0, factorize_s = 0, solve_s = 0;
-};
-
-// How far from exact minima the ends of solves were.
-struct RemovedResiduals {
-    std::int64_t solves = 0;
-    double distance = 0;  // largest component of H^-1 r, m
-};
 
 class Minimization {
 public:

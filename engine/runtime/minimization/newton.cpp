@@ -8,8 +8,8 @@
 
 #include "engine/base/vectors.hpp"
 #include "engine/document/text.hpp"
-#include "engine/runtime/minimization/add_seconds.hpp"
-#include "engine/runtime/minimization/search_rules.hpp"
+#include "engine/runtime/minimization/rules/add_seconds.hpp"
+#include "engine/runtime/minimization/rules/search_rules.hpp"
 
 namespace hindcast {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/base/error.hpp"
+#include "engine/runtime/minimization/energy/potential.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
-#include "engine/runtime/minimization/potential.hpp"
-#include "engine/runtime/minimization/search_rules.hpp"
+#include "engine/runtime/minimization/rules/search_rules.hpp"
 
 namespace hindcast {
 

@@ -5,8 +5,8 @@
 
 #include "engine/runtime/executors/function_executor.hpp"
 #include "engine/runtime/executors/graph_executor.hpp"
-#include "engine/runtime/rollout/recording.hpp"
 #include "engine/runtime/rollout/work.hpp"
+#include "engine/runtime/schedule/recording.hpp"
 #include "engine/runtime/schedule/step_rotation.hpp"
 
 namespace hindcast {

@@ -44,7 +44,7 @@
 
 #include "engine/runtime/history/checkpoint_plan.hpp"
 #include "engine/runtime/program/program.hpp"
-#include "engine/runtime/rollout/rollout_kinds.hpp"
+#include "engine/runtime/schedule/rollout_kinds.hpp"
 
 namespace hindcast {
 
@@ -108,12 +108,7 @@ public:
 
     // After forward(true): zeroes every gradient, sets those of `seeds`, and runs the adjoints.
     // Throws if an array that an adjoint reads was changed since.
-    struct Seed {
-        Array of;
-        double value = 1;                 // of every element
-        std::vector<double> values = {};  // or, if there are any, one for each scalar in C order
-        Array from = {};                  // or, if there is one, what it holds: like `of`
-    };
+    using Seed = RolloutSeed;
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
     // Runs after the adjoints in every backward() of the first mode; on a CUDA device in the same
     // graph. It writes nothing that the program works with. Until leave_backward().

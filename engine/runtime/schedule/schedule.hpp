@@ -33,7 +33,7 @@
 #include "engine/runtime/history/sparse_history.hpp"
 #include "engine/runtime/launch/launch_state.hpp"
 #include "engine/runtime/program/program.hpp"
-#include "engine/runtime/rollout/rollout_kinds.hpp"
+#include "engine/runtime/schedule/rollout_kinds.hpp"
 
 namespace hindcast {
 

@@ -6,16 +6,11 @@
 #include <iterator>
 
 #include "engine/base/files.hpp"
-#include "engine/sim/results/results.hpp"
+#include "engine/document/text.hpp"
 
 namespace hindcast {
 
-std::string name_of(const model::Model& model, const Array& array) {
-    if (array)
-        for (const auto& [name, published] : model.arrays())
-            if (published.array.same_memory(array)) return name;
-    return "";
-}
+using document::number_text;
 
 std::string describe(const Rollout::AdjointNorms& n, const std::string& culprit) {
     std::string text;

@@ -10,9 +10,6 @@
 
 namespace hindcast {
 
-// The name of the model's array with this memory, or "".
-std::string name_of(const model::Model& model, const Array& array);
-
 // Norms at both ends, growth per step, and where an adjoint (of the array of that name) was first
 // not finite. Lines; "" if there are no steps.
 std::string describe(const Rollout::AdjointNorms& norms, const std::string& culprit);

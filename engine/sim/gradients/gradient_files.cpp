@@ -5,9 +5,13 @@
 
 #include "engine/base/files.hpp"
 #include "engine/document/npy.hpp"
-#include "engine/sim/results/results.hpp"
+#include "engine/document/text.hpp"
+#include "engine/sim/results_folder.hpp"
 
 namespace hindcast {
+
+using document::csv_field;
+using document::number_text;
 
 namespace fs = std::filesystem;
 using document::Node;
@@ -53,7 +57,7 @@ Node write_gradients(const fs::path& folder, const Parameters& parameters,
     for (std::size_t p = 0; p < parameters.list().size(); ++p) {
         const Parameter& parameter = parameters.list()[p];
         const std::size_t count = parameter.entries.size();
-        if (count <= HistoryWriter::most_entries) {
+        if (count <= most_table_entries) {
             for (std::size_t k = 0; k < count; ++k) {
                 text += csv_field(parameter.names[k]);
                 for (const auto& [name, gradient] : columns)

@@ -12,7 +12,7 @@
 
 #include "engine/document/node.hpp"
 #include "engine/sim/identification/outcome.hpp"
-#include "engine/sim/results/results_folder.hpp"
+#include "engine/sim/results_folder.hpp"
 
 namespace hindcast {
 

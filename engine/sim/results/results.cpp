@@ -75,10 +75,6 @@ std::int64_t whole_steps(const Simulation& simulation) {
 
 }  // namespace
 
-const char* name_of(ir::Precision precision) {
-    return precision == ir::Precision::f32 ? "f32" : "f64";
-}
-
 std::vector<std::string> optimization_files(const Simulation& simulation) {
     std::vector<std::string> names = saved_scene_files(simulation, "optimized_scene.json");
     for (const char* name :

@@ -29,15 +29,13 @@
 #include "engine/document/npy.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/optimization/optimization.hpp"
-#include "engine/sim/results/results_folder.hpp"
+#include "engine/sim/results_folder.hpp"
 
 namespace hindcast {
 
-const char* name_of(ir::Precision precision);  // "f32", "f64"
+using document::csv_field;
 using document::number_node;
 using document::number_text;
-// A text as a field of a table in CSV (RFC 4180).
-std::string csv_field(const std::string& text);
 
 // The files that an optimization and a saved scene consist of, for ResultsFolder.
 std::vector<std::string> optimization_files(const Simulation& simulation);
@@ -90,7 +88,7 @@ private:
 class HistoryWriter {
 public:
     // Columns for more entries than this are written only for parameters of one number.
-    static constexpr std::size_t most_entries = 1000;
+    static constexpr std::size_t most_entries = most_table_entries;
 
     // `resume` keeps the rows of an earlier run up to where this one goes on: a row replaces those
     // with the same or a higher iteration. Throws Error if the earlier columns differ.

@@ -4,7 +4,7 @@
 
 #include "engine/document/read.hpp"
 #include "engine/model/warnings/warning.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/scene/checkpoint_list.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 

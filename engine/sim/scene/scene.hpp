@@ -10,8 +10,8 @@
 #include "engine/document/document.hpp"
 #include "engine/model/integrator.hpp"
 #include "engine/model/registry.hpp"
-#include "engine/runtime/minimization/options.hpp"
-#include "engine/sim/gradients/gradient_settings.hpp"
+#include "engine/runtime/minimization/rules/options.hpp"
+#include "engine/sim/scene/gradient_settings.hpp"
 
 namespace hindcast {
 

@@ -11,8 +11,8 @@
 #include "engine/document/text.hpp"
 #include "engine/model/warnings/contact_pairs.hpp"
 #include "engine/optim/settings.hpp"
-#include "engine/sim/gradients/gradient_settings.hpp"
-#include "engine/sim/scene/checkpoint.hpp"
+#include "engine/sim/scene/checkpoint_list.hpp"
+#include "engine/sim/scene/gradient_settings.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 
 namespace hindcast {

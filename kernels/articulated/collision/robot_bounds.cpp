@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "kernels/articulated/derived/host_axes.hpp"
+#include "kernels/articulated/tree/host_axes.hpp"
 
 namespace hindcast::articulated {
 

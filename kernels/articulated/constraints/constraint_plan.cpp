@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/robot/model_reader.hpp"
-#include "kernels/articulated/tree.hpp"
+#include "kernels/articulated/tree/tree.hpp"
 
 namespace hindcast::articulated {
 

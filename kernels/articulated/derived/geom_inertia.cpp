@@ -6,8 +6,8 @@
 
 #include "engine/base/error.hpp"
 #include "engine/robot/model_reader.hpp"
-#include "kernels/articulated/derived/host_axes.hpp"
 #include "kernels/articulated/derived/solids.hpp"
+#include "kernels/articulated/tree/host_axes.hpp"
 
 namespace hindcast::articulated {
 

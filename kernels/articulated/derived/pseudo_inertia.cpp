@@ -4,7 +4,7 @@
 #include <span>
 
 #include "engine/base/error.hpp"
-#include "kernels/articulated/derived/host_axes.hpp"
+#include "kernels/articulated/tree/host_axes.hpp"
 
 namespace hindcast::articulated {
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "kernels/articulated/dynamics/spatial.hpp"
-#include "kernels/articulated/tree.hpp"
+#include "kernels/articulated/tree/tree.hpp"
 
 namespace hindcast::articulated {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/articulated/dynamics/spatial.hpp"
-#include "kernels/articulated/tree.hpp"
+#include "kernels/articulated/tree/tree.hpp"
 
 namespace hindcast::articulated {
 

@@ -4,7 +4,7 @@ namespace hindcast::articulated {
 
 namespace {
 
-constexpr double least = 1e-15;
+constexpr double tiny = 1e-15;
 
 Float cross(const Vec2& a, const Vec2& b) { return a[0] * b[1] - a[1] * b[0]; }
 Float angle(const Vec2& from, const Vec2& to) { return atan2(cross(from, to), dot(from, to)); }
@@ -25,7 +25,7 @@ void make_safe(const Bool& is, Vec2& p, Vec2& q, Float& radius) {
 
 Bool is_outside(const Vec2& p, const Vec2& q, const Float& radius) {
     const Float square = radius * radius;
-    return dot(p, p) > square && dot(q, q) > square && radius > least;
+    return dot(p, p) > square && dot(q, q) > square && radius > tiny;
 }
 
 PlaneWrap around(Vec2 p, Vec2 q, const Vec2* side, Float radius) {
@@ -33,7 +33,7 @@ PlaneWrap around(Vec2 p, Vec2 q, const Vec2* side, Float radius) {
     make_safe(outside, p, q, radius);
     Float turn = angle(p, q);
     if (side != nullptr) {
-        const Bool some = dot(*side, *side) > least * least;
+        const Bool some = dot(*side, *side) > tiny * tiny;
         const Vec2 s = select(some, *side, Vec2(Float(1), Float(0)));
         turn = select(some, angle(p, s) + angle(s, q), turn);
     }
@@ -57,7 +57,7 @@ PlaneWrap inside(Vec2 p, Vec2 q, Float radius) {
     Bool found = is_outside(p, q, radius);
     const Vec2 apart = q - p;
     const Float square = dot(apart, apart);
-    const Bool some = square > least;
+    const Bool some = square > tiny;
     const Float share = -dot(apart, p) / select(some, square, Float(1));
     const Vec2 nearest = p + share * apart;
     const Bool passes =
@@ -67,8 +67,8 @@ PlaneWrap inside(Vec2 p, Vec2 q, Float radius) {
     const Float one = sqrt(dot(p, p)), two = sqrt(dot(q, q));
     const Float a = radius / one, b = radius / two;
     const Float cosine = dot(p, q) / (one * two);
-    found = found && cosine > -1.0 + least;
-    const Bool between = cosine < 1.0 - least;  // else both are in one direction
+    found = found && cosine > -1.0 + tiny;
+    const Bool between = cosine < 1.0 - tiny;  // else both are in one direction
     const Float between_angle = select(between, abs(atan2(cross(p, q), dot(p, q))), Float(1));
     const auto equation = [&](const Float& z) {
         return asin(a * z) + asin(b * z) - 2.0 * asin(z) + between_angle;
@@ -78,7 +78,7 @@ PlaneWrap inside(Vec2 p, Vec2 q, Float radius) {
     const Bool solvable = between && value <= 0.0;
     for_(0, 20, [&](Int) {
         const auto slope = [&](const Float& c) {
-            return c / max(sqrt(max(1.0 - (c * z) * (c * z), least)), least);
+            return c / max(sqrt(max(1.0 - (c * z) * (c * z), tiny)), tiny);
         };
         const Bool going = abs(value) > 1e-15 && solvable;
         const Float down = slope(a) + slope(b) - 2.0 * slope(Float(1));
@@ -110,7 +110,7 @@ Wrap wrap(const Obstacle& o, const Vec3& p_world, const Vec3& q_world) {
         const Vec3 normal = cross(p, q);
         const Float size = dot(normal, normal), length = dot(p, p);
         // Ends in one line with the centre have any plane.
-        const Bool some = size > least * least && length > least * least;
+        const Bool some = size > tiny * tiny && length > tiny * tiny;
         const Vec3 n = select(some, normal, Vec3(0, 0, 1));
         first_axis = normalize(select(some, p, Vec3(1, 0, 0)));
         second_axis = normalize(cross(n, first_axis));

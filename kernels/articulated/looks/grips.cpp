@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "engine/model/handles/grips.hpp"
-#include "engine/runtime/minimization/eigen.hpp"
+#include "engine/runtime/minimization/linear/eigen.hpp"
 #include "kernels/articulated/dynamics/dynamics.hpp"
 #include "kernels/articulated/dynamics/lower.hpp"
 

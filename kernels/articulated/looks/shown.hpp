@@ -8,7 +8,7 @@
 
 #include "engine/model/model.hpp"
 #include "kernels/articulated/constraints/constraint_plan.hpp"
-#include "kernels/articulated/tree.hpp"
+#include "kernels/articulated/tree/tree.hpp"
 
 namespace hindcast::articulated {
 

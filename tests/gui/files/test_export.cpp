@@ -14,7 +14,7 @@
 
 #include "app/gui/window/export.hpp"
 #include "app/render/output/png.hpp"
-#include "engine/backend/kernel_text.hpp"
+#include "engine/backend/text/kernel_text.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "tests/gui/robot.hpp"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "app/gui/work/gallery.hpp"
+#include "app/gui/window/gallery.hpp"
 #include "app/render/output/png.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/error_message.hpp"

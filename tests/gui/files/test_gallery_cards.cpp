@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "app/gui/work/gallery.hpp"
+#include "app/gui/window/gallery.hpp"
 #include "engine/base/files.hpp"
 #include "engine/robot/mujoco_library.hpp"
 #include "tests/gui/scripts.hpp"

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "app/gui/draw/labels.hpp"
 #include "app/gui/looking/measuring.hpp"
 #include "app/gui/looking/slicing.hpp"
+#include "app/gui/places/labels.hpp"
 #include "tests/gui/scripts.hpp"
 
 using namespace hindcast;

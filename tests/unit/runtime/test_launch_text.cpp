@@ -5,7 +5,7 @@
 
 #include "engine/backend/cpu/cpu.hpp"
 #include "engine/backend/cuda/emit.hpp"
-#include "engine/backend/kernel_text.hpp"
+#include "engine/backend/text/kernel_text.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch/launch_text.hpp"
 #include "tests/support/arrays.hpp"

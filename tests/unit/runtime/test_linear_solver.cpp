@@ -1,6 +1,6 @@
 // The factorisation of sparse symmetric matrices against Eigen's, against residuals, and against the
 // eigenvalues of small ones; that its bits depend on nothing but the matrix.
-#include "engine/runtime/minimization/linear_solver.hpp"
+#include "engine/runtime/minimization/linear/linear_solver.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <map>
 #include <random>
 
-#include "engine/runtime/minimization/eigen.hpp"
-#include "engine/runtime/minimization/supernodal.hpp"
+#include "engine/runtime/minimization/linear/eigen.hpp"
+#include "engine/runtime/minimization/linear/supernodal.hpp"
 #include "tests/support/memory/allocations.hpp"
 
 using namespace hindcast;

@@ -10,8 +10,8 @@
 #include <array>
 #include <vector>
 
-#include "app/python/src/jax/device_recordings.hpp"
-#include "app/python/src/jax/jax_cuda_streams.hpp"
+#include "app/python/src/calls/device_recordings.hpp"
+#include "app/python/src/calls/jax_cuda_streams.hpp"
 #include "app/python/src/jax/jax_rows.hpp"
 #include "app/python/src/jax/jax_states.hpp"
 

@@ -8,7 +8,7 @@
 // range), which is then an error of this call.
 #include <string>
 
-#include "app/python/src/jax/jax_cuda_streams.hpp"
+#include "app/python/src/calls/jax_cuda_streams.hpp"
 #include "app/python/src/jax/jax_kernel_states.hpp"
 #include "engine/base/error.hpp"
 

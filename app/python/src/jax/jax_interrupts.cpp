@@ -5,7 +5,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "app/python/src/scenes/scenes.hpp"
+#include "app/python/src/guarded.hpp"
 
 namespace hindcast::python {
 

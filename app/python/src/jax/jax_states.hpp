@@ -6,9 +6,9 @@
 #include <string>
 
 #include "app/python/src/bindings.hpp"
-#include "app/python/src/jax/call_kinds.hpp"
+#include "app/python/src/calls/call_kinds.hpp"
+#include "app/python/src/calls/numbered.hpp"
 #include "app/python/src/jax/jax_interrupts.hpp"
-#include "app/python/src/jax/numbered.hpp"
 #include "app/python/src/scenes/scene_functions.hpp"
 #include "xla/ffi/api/ffi.h"
 

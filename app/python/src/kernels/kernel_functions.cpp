@@ -1,6 +1,6 @@
 // hindcast._core.KernelFunction: what hindcast.jax.kernel and hindcast.jax.callable call.
 #include "app/python/src/kernels/kernel_functions.hpp"
-#include "app/python/src/jax/call_kinds.hpp"
+#include "app/python/src/calls/call_kinds.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -8,9 +8,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "app/python/src/arrays/devices.hpp"
+#include "app/python/src/calls/device_recordings.hpp"
+#include "app/python/src/calls/numbered.hpp"
 #include "app/python/src/guarded.hpp"
-#include "app/python/src/jax/device_recordings.hpp"
-#include "app/python/src/jax/numbered.hpp"
 #include "app/python/src/kernels/kernel_recordings.hpp"
 #include "app/python/src/kernels/kernels.hpp"
 #include "engine/backend/cuda/context.hpp"

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "app/python/src/jax/device_recordings.hpp"
+#include "app/python/src/calls/device_recordings.hpp"
 #include "engine/runtime/launch/launch.hpp"
 
 namespace hindcast::python {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "app/python/src/guarded.hpp"
 #include "app/python/src/scenes/batches.hpp"
+#include "app/python/src/scenes/shared_scene.hpp"
 
 namespace hindcast::python {
 

@@ -1,4 +1,5 @@
 #include "app/python/src/scenes/batch_windows.hpp"
+#include "app/python/src/guarded.hpp"
 
 #include <fmt/format.h>
 

@@ -8,10 +8,10 @@
 #include <algorithm>
 
 #include "app/python/src/arrays/devices.hpp"
-#include "app/python/src/guarded.hpp"
-#include "app/python/src/jax/call_kinds.hpp"
-#include "app/python/src/jax/numbered.hpp"
+#include "app/python/src/calls/call_kinds.hpp"
+#include "app/python/src/calls/numbered.hpp"
 #include "app/python/src/scenes/scenes.hpp"
+#include "app/python/src/scenes/shared_scene.hpp"
 #include "engine/base/error.hpp"
 #include "engine/sim/functions/device_function.hpp"
 

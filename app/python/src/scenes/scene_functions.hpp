@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "app/python/src/jax/device_recordings.hpp"
+#include "app/python/src/calls/device_recordings.hpp"
 #include "engine/sim/functions/scene_function.hpp"
 
 namespace hindcast::python {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/picture/scene_view.hpp"
-#include "app/python/src/guarded.hpp"
+#include "app/python/src/scenes/shared_scene.hpp"
 #include "app/render/device/vulkan_context.hpp"
 #include "app/session/view/colour_look.hpp"
 #include "app/session/view/view_look.hpp"

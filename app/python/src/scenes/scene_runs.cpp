@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 
+#include "app/python/src/guarded.hpp"
 #include "app/python/src/scenes/scenes.hpp"
 #include "engine/base/pages.hpp"
 #include "engine/document/text.hpp"

@@ -12,7 +12,7 @@
 #include "engine/document/values.hpp"
 #include "engine/sim/results/results.hpp"
 #include "engine/sim/scene/numbers_at.hpp"
-#include "engine/sim/scene/set_value.hpp"
+#include "engine/sim/values/set_value.hpp"
 
 namespace hindcast::python {
 

@@ -14,7 +14,7 @@
 #include <chrono>
 #include <map>
 
-#include "app/python/src/guarded.hpp"
+#include "app/python/src/scenes/shared_scene.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 

@@ -44,11 +44,6 @@ struct ArgumentFault : Error {
 // simulations do.
 const Registry& all_modules();
 
-// go_on() said no, or somebody ended the work.
-struct Interrupted : std::exception {
-    const char* what() const noexcept override { return "interrupted"; }
-};
-
 // States of one run, as its steps left them: every whole step from the start on.
 class Frames {
 public:

@@ -13,7 +13,7 @@
 
 #include "engine/backend/binding.hpp"
 #include "engine/backend/cpu/emit/emitter.hpp"
-#include "engine/backend/cpu/launch/fixed_sums.hpp"
+#include "engine/backend/cpu/emit/fixed_state.hpp"
 
 namespace hindcast::backend::cpu {
 

@@ -70,18 +70,6 @@ void sort_out(FixedState* state, void* terms, const std::int64_t* elements, std:
 
 }  // namespace
 
-int fixed_slots(int components) {
-    int slots = 0;
-    for (int g = 0; g < group_count(components); ++g) slots += padded(group_size(components, g));
-    return slots;
-}
-
-int fixed_position(int lane, int width, int n, ir::Type type) {
-    if (type == ir::Type::f64 || n == 1 || width < 4) return lane;
-    if (n == 2) return lane % 4 / 2 * (width / 2) + lane / 4 * 2 + lane % 2;
-    return lane % 4 * (width / 4) + lane / 4;
-}
-
 FixedPointSums::FixedPointSums(const Plan& plan) : plan_(plan) {
     for (const int p : plan.fixed_symbols) {
         const ir::Parameter& parameter = plan.kernel.parameter(p);

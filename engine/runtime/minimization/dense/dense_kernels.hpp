@@ -11,7 +11,6 @@
 #include "engine/runtime/launch/given_kernels.hpp"
 #include "engine/runtime/minimization/dense/dense_problem.hpp"
 #include "engine/runtime/minimization/dense/derivative.hpp"
-#include "engine/runtime/minimization/minimization.hpp"
 
 namespace hindcast::dense {
 

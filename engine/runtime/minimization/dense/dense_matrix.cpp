@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/lang/elementary.hpp"
-#include "engine/runtime/minimization/search_rules.hpp"
+#include "engine/runtime/minimization/rules/search_rules.hpp"
 
 namespace hindcast::dense {
 

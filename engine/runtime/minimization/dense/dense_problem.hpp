@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/ir/kernel.hpp"
-#include "engine/runtime/minimization/options.hpp"
-#include "engine/runtime/minimization/potential.hpp"
+#include "engine/runtime/minimization/energy/potential.hpp"
+#include "engine/runtime/minimization/rules/options.hpp"
 
 namespace hindcast::dense {
 

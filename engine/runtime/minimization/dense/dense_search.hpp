@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/runtime/minimization/dense/dense_trace.hpp"
-#include "engine/runtime/minimization/search_rules.hpp"
+#include "engine/runtime/minimization/rules/search_rules.hpp"
 
 namespace hindcast::dense {
 

@@ -1,0 +1,69 @@
+#include "app/gui/work/picture.hpp"
+
+#include "app/gui/work/frame_wishes.hpp"
+
+namespace hindcast::gui {
+
+Picture::Picture(Canvas& canvas, std::optional<render::TransportKind> transport)
+    : canvas_(canvas), transport_(transport), renderer_(canvas.context()) {}
+
+Picture::~Picture() {
+    if (texture_) canvas_.forget(*texture_);
+}
+
+void Picture::connect(Workspace& work) {
+    if (work.now().stage == stage_) return;
+    stage_ = work.now().stage;
+    if (!stage_) return;
+    exchange_.reset();
+    try {
+        exchange_ = renderer_.share(stage_, transport_, work.now().cuda_uuid);
+    } catch (const Error& error) {
+        work.fail(error);
+    }
+    // What was asked for cannot be had: the best one that works.
+    if (!exchange_ && transport_) {
+        transport_.reset();
+        try {
+            exchange_ = renderer_.share(stage_, transport_, work.now().cuda_uuid);
+        } catch (const Error& error) {
+            work.fail(error);
+        }
+    }
+    if (!exchange_) return;  // the simulation runs; only its picture is missing
+    work.measured.transport = render::name_of(exchange_->kind());
+    work.send(session::ShowOn{exchange_});
+}
+
+std::optional<ImTextureRef> Picture::draw(Workspace& work, int width, int height) {
+    frame_wishes().shows_picture();
+    if (!exchange_ || width < 1 || height < 1) return std::nullopt;
+    render::View& view = work.view;
+    view.width = width;
+    view.height = height;
+    const double begin = ImGui::GetTime();
+    renderer_.draw(view);
+    work.measured.draw_seconds = ImGui::GetTime() - begin;
+    work.measured.device_seconds = renderer_.device_seconds();
+    const render::Renderer::Texture texture = renderer_.texture();
+    if (texture.view == nullptr) return std::nullopt;
+    if (!texture_ || texture.generation != generation_) {
+        if (texture_) canvas_.forget(*texture_);
+        texture_ = canvas_.texture(static_cast<VkImageView>(texture.view));
+        generation_ = texture.generation;
+    }
+    return ImTextureRef(*texture_);
+}
+
+render::Pick Picture::pick(int x, int y) { return renderer_.pick(x, y); }
+
+const render::Frame* Picture::frame() const {
+    const std::optional<render::Frame>& frame = renderer_.frame();
+    return frame ? &*frame : nullptr;
+}
+
+bool Picture::expects() const { return exchange_ && exchange_->expects(); }
+
+render::Image Picture::image(const render::View& view) { return renderer_.picture(view); }
+
+}  // namespace hindcast::gui

@@ -1,0 +1,27 @@
+// What the gradient probe has found (threads/gradient_probe.hpp): gradients with respect to the
+// quantities that are not optimised.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "app/session/frames/scene_info.hpp"
+#include "app/session/frames/trajectory.hpp"
+
+namespace hindcast::session {
+
+struct ProbedGradients {
+    SceneInfoPointer scene;  // with `base` and `parameters`: where the gradients were taken
+    std::shared_ptr<const std::vector<SharedValues>> base;
+    SharedValues parameters;
+    bool done = false;
+    // By index of the scene's quantities, rows x components. Optimised quantities are left out, and
+    // those with respect to which the loss cannot be differentiated.
+    std::map<std::size_t, std::vector<double>> gradients;
+
+    bool is_of(const Trajectory& trajectory) const;
+};
+
+}  // namespace hindcast::session

@@ -9,8 +9,8 @@
 
 #include "engine/base/error.hpp"
 #include "engine/robot/model_reader.hpp"
-#include "kernels/articulated/collision/convex/height_field.hpp"
-#include "kernels/articulated/collision/hulls.hpp"
+#include "kernels/articulated/collision/height_field.hpp"
+#include "kernels/articulated/collision/hull_arrays.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
 namespace hindcast::articulated {

@@ -31,9 +31,10 @@ struct CollisionGroup {
 struct Collisions {
     std::vector<CollisionPair> pairs;  // in the order in which MuJoCo takes them
     std::vector<CollisionGroup> groups;
-    int slots = 0;                         // of all
-    std::vector<robot::ModelArray> hulls;  // what kernels of meshes read (hulls.hpp)
-    bool searches() const;                 // for the features of any of the groups
+    int slots = 0;  // of all
+    std::vector<robot::ModelArray>
+        hulls;              // what kernels of meshes read (engine/geometry/hulls.hpp)
+    bool searches() const;  // for the features of any of the groups
 };
 
 // These pairs by types, with their slots one after another. `searched`: whether boxes are searched for with

@@ -1,9 +1,12 @@
 // Writes contacts to the slots of their pair.
 #pragma once
 
-#include "kernels/articulated/collision/contact.hpp"
+#include "engine/geometry/contact.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
+using geometry::Shape;
 
 inline void store(const Contact& contact, const Int& slot, const WriteSlice<Float>& dist,
                   const WriteSlice<Vec3>& place, const WriteSlice<Mat3>& frame) {

@@ -1,10 +1,10 @@
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
-#include "kernels/articulated/collision/box_shapes.hpp"
+#include "engine/geometry/box_pairs.hpp"
+#include "engine/geometry/round_pairs.hpp"
 #include "kernels/articulated/collision/contact_slots.hpp"
-#include "kernels/articulated/collision/convex/height_field.hpp"
-#include "kernels/articulated/collision/hulls.hpp"
-#include "kernels/articulated/collision/round_shapes.hpp"
+#include "kernels/articulated/collision/height_field.hpp"
+#include "kernels/articulated/collision/hull_arrays.hpp"
 
 namespace hindcast::articulated {
 

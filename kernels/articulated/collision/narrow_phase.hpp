@@ -8,17 +8,20 @@
 //                             tangents
 //   slot_normal  slots x 3    of general convex shapes, what meets, without derivatives: the normal,
 //   slot_one     slots x 9    and the features of the first and of the second
-//   slot_two     slots x 9    (convex_features.hpp)
+//   slot_two     slots x 9    (engine/geometry/convex/convex_features.hpp)
 // The contacts are those of MuJoCo, whose order within a pair is not kept. All have exact
 // derivatives by places, orientations and sizes, while the features that meet stay the same.
 #pragma once
 
 #include <string>
 
+#include "engine/geometry/contact.hpp"
 #include "engine/robot/layout/model_enums.hpp"
-#include "kernels/articulated/collision/contact.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
+using geometry::Shape;
 
 // An item is a geom: geom_body [geoms], xpos and xquat of bodies, geom_pos and geom_quat in them ->
 // geom_xpos, geom_xmat.
@@ -37,7 +40,7 @@ KernelDef narrow_phase(robot::GeomType first, robot::GeomType second, int slots)
 // has no derivative.
 bool is_searched(robot::GeomType first, robot::GeomType second);
 // An item is a pair of geoms of these types: pair_geoms, pair_slot, pair_reach, geom_xpos, geom_xmat,
-// geom_size, the arrays of hulls (hulls.hpp) -> slot_normal, slot_one, slot_two.
+// geom_size, the arrays of hulls (engine/geometry/hulls.hpp) -> slot_normal, slot_one, slot_two.
 KernelDef search(robot::GeomType first, robot::GeomType second, int slots);
 // The contacts of these features: what narrow_phase() is for such types. `slots`: of a pair.
 KernelDef convex_contacts(robot::GeomType first, robot::GeomType second, int slots);

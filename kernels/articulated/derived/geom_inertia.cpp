@@ -5,17 +5,35 @@
 #include <cmath>
 
 #include "engine/base/error.hpp"
+#include "engine/geometry/solids.hpp"
 #include "engine/robot/model_reader.hpp"
-#include "kernels/articulated/derived/solids.hpp"
 #include "kernels/articulated/tree/host_axes.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
 
 using robot::GeomType;
 using robot::MeshInertia;
 using robot::ObjectKind;
 
 namespace {
+
+// Of a geom with these sizes. Throws Error where it has no volume, and for the surface of an ellipsoid.
+template <class T>
+Solid<T> solid_of(robot::GeomType type, bool surface, const T& a, const T& b, const T& c) {
+    using robot::GeomType;
+    switch (type) {
+        case GeomType::sphere: return surface ? surface_of_sphere(a) : solid_sphere(a);
+        case GeomType::capsule: return surface ? surface_of_capsule(a, b) : solid_capsule(a, b);
+        case GeomType::cylinder: return surface ? surface_of_cylinder(a, b) : solid_cylinder(a, b);
+        case GeomType::box: return surface ? surface_of_box(a, b, c) : solid_box(a, b, c);
+        case GeomType::ellipsoid:
+            if (!surface) return solid_ellipsoid(a, b, c);
+            [[fallthrough]];
+        default: throw Error("internal: a geom of this type has no volume by its size");
+    }
+}
 
 using Point = std::array<double, 3>;
 using Sixfold = std::array<double, 6>;  // xx yy zz xy xz yz

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "engine/geometry/rays.hpp"
 #include "kernels/articulated/constraints/row_force.hpp"
 #include "kernels/articulated/sensors/contact_sensors.hpp"
-#include "kernels/articulated/sensors/rays.hpp"
 #include "kernels/articulated/sensors/tendon_loads.hpp"
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
 
 using robot::EqualityType;
 using robot::SensorType;
@@ -156,8 +159,8 @@ Float ConstraintSensors::touch(const Sensor& s, const Vec3& place, const Mat3& a
             const Mat3 frame = from_.slot_frame[slot];
             const Vec3 normal(frame(0, 0), frame(0, 1), frame(0, 2));
             const Vec3 way = select(second, -normal, normal);
-            const Crossing met =
-                crossing(s.shape, size, inward * (from_.slot_pos[slot] - place), inward * way);
+            const Crossing met = crossing(kind_of(s.shape), size,
+                                          inward * (from_.slot_pos[slot] - place), inward * way);
             const Float force = from_.contact_wrench[contact][0];
             sum += select((first || second) && force > 0.0 && met.is && met.leave >= 0.0, force,
                           Float(0));

@@ -1,8 +1,11 @@
 #include "kernels/articulated/sensors/geometry_sensors.hpp"
 
-#include "kernels/articulated/sensors/rays.hpp"
+#include "engine/geometry/rays.hpp"
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
 
 using robot::SensorType;
 
@@ -30,13 +33,13 @@ Float GeometrySensors::range(const Sensor& s) const {
 
 Float GeometrySensors::to(const SeenGeom& geom, const Vec3& p, const Vec3& v) const {
     if (geom.type != robot::GeomType::mesh && geom.type != robot::GeomType::hfield)
-        return crossing(geom.type, from_.geom_size[geom.frame.number], p, v).distance();
+        return crossing(kind_of(geom.type), from_.geom_size[geom.frame.number], p, v).distance();
     const Float surface = to_triangles(from_.ray_triangle, from_.ray_vertex, geom.triangles.first,
                                        geom.triangles.end, p, v);
     if (geom.type == robot::GeomType::mesh) return surface;
     const auto& [x, y, height, depth] = geom.field;
     const Vec3 middle(0, 0, -0.5 * depth);
-    return nearer(crossing(robot::GeomType::box, Vec3(x, y, 0.5 * depth), p - middle, v).distance(),
+    return nearer(crossing(ShapeKind::box, Vec3(x, y, 0.5 * depth), p - middle, v).distance(),
                   surface);
 }
 

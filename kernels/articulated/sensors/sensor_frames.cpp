@@ -1,9 +1,12 @@
 #include "kernels/articulated/sensors/sensor_frames.hpp"
 
 #include "engine/ad/grad.hpp"
-#include "kernels/articulated/sensors/rays.hpp"
+#include "engine/geometry/rays.hpp"
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
 
 using robot::ObjectType;
 
@@ -16,7 +19,7 @@ Vec3 SensorFrames::velocity_of(int body, const Vec3& place) const {
 Bool SensorFrames::holds(const Sensor& s, const FrameNow& site, const Vec3& point) const {
     const Vec3 p = rotate(conjugate(site.turn), point - site.place);
     if (s.shape != robot::GeomType::mesh)
-        return is_inside(s.shape, Vec3(s.size[0], s.size[1], s.size[2]), p);
+        return is_inside(kind_of(s.shape), Vec3(s.size[0], s.size[1], s.size[2]), p);
     Float most = -1e300;
     for_(s.first_side, s.end_side, [&](Int k) {
         const Vec4 side = from_.volume_side[k];

@@ -3,13 +3,16 @@
 #include <numbers>
 
 #include "engine/base/error.hpp"
+#include "engine/geometry/rays.hpp"
 #include "engine/robot/model_reader.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
 #include "kernels/articulated/sensors/contact_sensors.hpp"
-#include "kernels/articulated/sensors/rays.hpp"
 #include "kernels/articulated/sensors/sensors.hpp"
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
 
 using namespace robot;
 
@@ -259,7 +262,7 @@ private:
             take_hull(s, integer("site_dataid", site));
             return;
         }
-        if (!has_rays(s.shape) || s.shape == GeomType::plane)
+        if (!has_rays(kind_of(s.shape)) || s.shape == GeomType::plane)
             refuse(i, "is about a site that is a " + std::string(name_of(s.shape)) +
                           ", which is not simulated");
         for (int k = 0; k < 3; ++k)
@@ -316,7 +319,7 @@ private:
         } else if (geom.type == GeomType::hfield) {
             geom.triangles = triangles_.field(data);
             for (int k = 0; k < 4; ++k) geom.field[at(k)] = real("hfield_size", 4 * data + k);
-        } else if (!has_rays(geom.type)) {
+        } else if (!has_rays(kind_of(geom.type))) {
             refuse(i, "may meet " + m_.describe(ObjectKind::geom, g) + ", a " +
                           std::string(name_of(geom.type)) + ", which is not simulated");
         }

@@ -10,10 +10,10 @@
 
 #include <array>
 
-#include "kernels/articulated/collision/convex/convex_features.hpp"
-#include "kernels/articulated/collision/hulls.hpp"
+#include "engine/geometry/convex/convex_features.hpp"
+#include "engine/geometry/hulls.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 // A convex shape of a geom; its hull if it is a mesh. Of a height field one prism, by its corners.
 struct SearchedShape {
@@ -71,4 +71,4 @@ struct FoundFeatures {
 FoundFeatures meeting_features(const SearchedShape& one, const SearchedShape& two,
                                const Float& reach);
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

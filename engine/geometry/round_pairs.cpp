@@ -1,10 +1,10 @@
-#include "kernels/articulated/collision/round_shapes.hpp"
+#include "engine/geometry/round_pairs.hpp"
 
 #include <cmath>
 
-#include "kernels/articulated/collision/segments.hpp"
+#include "engine/geometry/segments.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 namespace {
 
@@ -145,4 +145,4 @@ Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& /*reac
     return {select(parallel, at(segments.beside(-1)), at(segments.nearest())), second};
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

@@ -1,8 +1,10 @@
-#include "kernels/articulated/collision/convex/height_field.hpp"
+#include "kernels/articulated/collision/height_field.hpp"
 
 #include <cstdint>
 #include <string>
 #include <utility>
+
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
 
@@ -124,7 +126,8 @@ KernelDef field_search(GeomType second, int slots) {
                               field_size[g],
                               field_height};
             const SearchedShape other{
-                {second, without_derivative(Shape(geom_xpos[h], geom_xmat[h], geom_size[h]))},
+                {kind_of(second),
+                 without_derivative(Shape(geom_xpos[h], geom_xmat[h], geom_size[h]))},
                 h,
                 &hulls,
                 {}};
@@ -141,7 +144,7 @@ KernelDef field_search(GeomType second, int slots) {
             };
             for_(rows.begin, rows.end, [&](Int row) {
                 for_(2 * columns.begin, 2 * columns.end, [&](Int half) {
-                    SearchedShape prism{{GeomType::hfield, field.shape}, g, &hulls, {}};
+                    SearchedShape prism{{ShapeKind::height_field, field.shape}, g, &hulls, {}};
                     prism.corners = field.prism(row, half / 2, half % 2 == 1);
                     const Float top =
                         max(prism.corners[0].z(), max(prism.corners[1].z(), prism.corners[2].z()));

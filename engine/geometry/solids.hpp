@@ -1,6 +1,6 @@
-// Volume and moments of inertia of the solids that geoms are, and of their surfaces, by size; of double or
+// Volume and moments of inertia of solids and of their surfaces, by size; of double or
 // of traced numbers. Sizes are MuJoCo's: radius; radius and half length; half axes; half edges. The axis of
-// capsules and cylinders is z. Moments are of a unit mass about the centre, in the geom's axes.
+// capsules and cylinders is z. Moments are of a unit mass about the centre, in the solid's axes.
 //
 // Formulas: tables of moments of inertia, such as Beer and Johnston, Vector Mechanics for Engineers. A
 // capsule is a cylinder and two halves of a sphere, whose centres are 3/8 of the radius from their bases
@@ -10,10 +10,7 @@
 
 #include <numbers>
 
-#include "engine/base/error.hpp"
-#include "engine/robot/robot_model.hpp"
-
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 template <class T>
 struct Solid {
@@ -86,20 +83,4 @@ Solid<T> surface_of_box(const T& a, const T& b, const T& c) {
             (x * (bb / 3.0 + aa) + y * (aa / 3.0 + bb) + z * (aa + bb) / 3.0) / all};
 }
 
-// Of a geom with these sizes. Throws Error where it has no volume, and for the surface of an ellipsoid.
-template <class T>
-Solid<T> solid_of(robot::GeomType type, bool surface, const T& a, const T& b, const T& c) {
-    using robot::GeomType;
-    switch (type) {
-        case GeomType::sphere: return surface ? surface_of_sphere(a) : solid_sphere(a);
-        case GeomType::capsule: return surface ? surface_of_capsule(a, b) : solid_capsule(a, b);
-        case GeomType::cylinder: return surface ? surface_of_cylinder(a, b) : solid_cylinder(a, b);
-        case GeomType::box: return surface ? surface_of_box(a, b, c) : solid_box(a, b, c);
-        case GeomType::ellipsoid:
-            if (!surface) return solid_ellipsoid(a, b, c);
-            [[fallthrough]];
-        default: throw Error("internal: a geom of this type has no volume by its size");
-    }
-}
-
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

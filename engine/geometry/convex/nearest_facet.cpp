@@ -1,11 +1,11 @@
+#include "engine/geometry/convex/convex_search.hpp"
 #include "engine/lang/local_array.hpp"
-#include "kernels/articulated/collision/convex/convex_search.hpp"
 
 // A polytope within the difference of two shapes grows by its farthest points until the facet that
 // is nearest to the origin is one of the difference itself. Its facets are triangles around their
 // outer normals; those that see a new point are replaced by ones that have it as a corner.
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 namespace {
 
@@ -169,4 +169,4 @@ NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two, c
     return best;
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

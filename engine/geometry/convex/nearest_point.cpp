@@ -1,8 +1,6 @@
-#include "kernels/articulated/collision/convex/convex_search.hpp"
+#include "engine/geometry/convex/convex_search.hpp"
 
-namespace hindcast::articulated {
-
-using robot::GeomType;
+namespace hindcast::geometry {
 
 namespace {
 
@@ -24,12 +22,12 @@ Vec3 farthest(const SearchedShape& s, const Vec3& way) {
     const Vec3 w = c.shape.inward(way);
     const auto side = [&](int k) { return select(w[k] < 0.0, Float(-1), Float(1)); };
     switch (c.type) {
-        case GeomType::sphere:
-        case GeomType::ellipsoid: return {};
-        case GeomType::capsule:
-        case GeomType::cylinder: return Vec3(0.0, 0.0, side(2));
-        case GeomType::hfield: return farthest_corner(s.corners, w);
-        case GeomType::box: return Vec3(side(0), side(1), side(2));
+        case ShapeKind::sphere:
+        case ShapeKind::ellipsoid: return {};
+        case ShapeKind::capsule:
+        case ShapeKind::cylinder: return Vec3(0.0, 0.0, side(2));
+        case ShapeKind::height_field: return farthest_corner(s.corners, w);
+        case ShapeKind::box: return Vec3(side(0), side(1), side(2));
         default: return s.hulls->hull_vertex[farthest_vertex(*s.hulls, s.geom, w)];
     }
 }
@@ -158,4 +156,4 @@ NearestPoint nearest_point(const SearchedShape& one, const SearchedShape& two, c
     return n;
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

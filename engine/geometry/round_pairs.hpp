@@ -4,9 +4,9 @@
 // length; half axes of ellipsoids and boxes.
 #pragma once
 
-#include "kernels/articulated/collision/contact.hpp"
+#include "engine/geometry/contact.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 // Of two balls about these centres; `otherwise` is the normal where the centres are the same.
 Contact ball_ball(const Vec3& one, const Float& radius_one, const Vec3& two,
@@ -26,4 +26,4 @@ Contacts sphere_capsule(const Shape& sphere, const Shape& capsule, const Float& 
 Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float& reach);
 Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& reach);
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

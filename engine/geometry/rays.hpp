@@ -1,10 +1,10 @@
 // Rays and shapes: where a ray enters a simple shape and where it leaves it, and where it meets triangles.
 #pragma once
 
+#include "engine/geometry/shape_kind.hpp"
 #include "engine/lang/kernel.hpp"
-#include "engine/robot/layout/model_enums.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 using namespace lang;
 
@@ -19,16 +19,16 @@ struct Crossing {
     }
 };
 
-// Whether a ray may meet shapes of this type: spheres, capsules, ellipsoids, cylinders, boxes, planes.
-bool has_rays(robot::GeomType type);
-// Of a shape about the origin along its axes; `size` means what it means for a geom of this type. A plane is
+// Whether a ray may meet shapes of this kind: spheres, capsules, ellipsoids, cylinders, boxes, planes.
+bool has_rays(ShapeKind kind);
+// Of a shape about the origin along its axes; `size` is as in contact.hpp. A plane is
 // met from its front, and is finite where its size is not 0.
-Crossing crossing(robot::GeomType type, const Vec3& size, const Vec3& p, const Vec3& v);
+Crossing crossing(ShapeKind kind, const Vec3& size, const Vec3& p, const Vec3& v);
 // Along a ray to the nearest of the triangles first to end - 1, from either side; -1 where it meets none.
 // triangles: three vertices of each.
 Float to_triangles(const Read<Int3>& triangles, const Read<Vec3>& vertices, int first, int end,
                    const Vec3& p, const Vec3& v);
 // Whether p lies in such a shape; no plane.
-Bool is_inside(robot::GeomType type, const Vec3& size, const Vec3& p);
+Bool is_inside(ShapeKind kind, const Vec3& size, const Vec3& p);
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

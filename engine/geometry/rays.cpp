@@ -1,10 +1,8 @@
-#include "kernels/articulated/sensors/rays.hpp"
+#include "engine/geometry/rays.hpp"
 
-#include "kernels/articulated/collision/convex/convex_features.hpp"
+#include "engine/geometry/contact.hpp"
 
-namespace hindcast::articulated {
-
-using robot::GeomType;
+namespace hindcast::geometry {
 
 namespace {
 
@@ -70,18 +68,18 @@ Vec3 over(const Vec3& v, const Vec3& size) {
 
 }  // namespace
 
-bool has_rays(GeomType type) {
-    return type == GeomType::plane || type == GeomType::sphere || type == GeomType::capsule ||
-           type == GeomType::ellipsoid || type == GeomType::cylinder || type == GeomType::box;
+bool has_rays(ShapeKind kind) {
+    return kind == ShapeKind::plane || kind == ShapeKind::sphere || kind == ShapeKind::capsule ||
+           kind == ShapeKind::ellipsoid || kind == ShapeKind::cylinder || kind == ShapeKind::box;
 }
 
-Crossing crossing(GeomType type, const Vec3& size, const Vec3& p, const Vec3& v) {
-    switch (type) {
-        case GeomType::plane: return plane(size, p, v);
-        case GeomType::sphere: return sphere(size[0], p, v);
-        case GeomType::ellipsoid: return sphere(1, over(p, size), over(v, size));
-        case GeomType::cylinder: return cylinder(size, p, v);
-        case GeomType::capsule: {
+Crossing crossing(ShapeKind kind, const Vec3& size, const Vec3& p, const Vec3& v) {
+    switch (kind) {
+        case ShapeKind::plane: return plane(size, p, v);
+        case ShapeKind::sphere: return sphere(size[0], p, v);
+        case ShapeKind::ellipsoid: return sphere(1, over(p, size), over(v, size));
+        case ShapeKind::cylinder: return cylinder(size, p, v);
+        case ShapeKind::capsule: {
             const Vec3 up(Float(0), Float(0), size[1]);
             const Crossing ends = either(sphere(size[0], p - up, v), sphere(size[0], p + up, v));
             return either(cylinder(size, p, v), ends);
@@ -122,21 +120,21 @@ Float to_triangles(const Read<Int3>& triangles, const Read<Vec3>& vertices, int 
     return select(meets, dot(normal, a - p) / select(meets, dot(normal, v), Float(1)), Float(-1));
 }
 
-Bool is_inside(GeomType type, const Vec3& size, const Vec3& p) {
+Bool is_inside(ShapeKind kind, const Vec3& size, const Vec3& p) {
     const auto within = [&](int k, const Float& most) { return p[k] <= most && p[k] >= -most; };
     const auto in_ball = [](const Vec3& q, const Float& radius) {
         return dot(q, q) <= radius * radius;
     };
     const Float& radius = size[0];
-    switch (type) {
-        case GeomType::sphere: return in_ball(p, radius);
-        case GeomType::ellipsoid: return in_ball(over(p, size), 1);
-        case GeomType::capsule:
+    switch (kind) {
+        case ShapeKind::sphere: return in_ball(p, radius);
+        case ShapeKind::ellipsoid: return in_ball(over(p, size), 1);
+        case ShapeKind::capsule:
             return in_ball(Vec3(p[0], p[1], p[2] - clamp(p[2], -size[1], size[1])), radius);
-        case GeomType::cylinder:
+        case ShapeKind::cylinder:
             return in_ball(Vec3(p[0], p[1], Float(0)), radius) && within(2, size[1]);
         default: return within(0, size[0]) && within(1, size[1]) && within(2, size[2]);
     }
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

@@ -1,10 +1,8 @@
-#include "kernels/articulated/collision/convex/contact_patch.hpp"
+#include "engine/geometry/convex/contact_patch.hpp"
 
 #include <functional>
 
-namespace hindcast::articulated {
-
-using robot::GeomType;
+namespace hindcast::geometry {
 
 namespace {
 
@@ -20,7 +18,7 @@ Float slope(const Vec3& direction, const Vec3& normal) {
     return divz(abs(dot(direction, normal)), norm(direction));
 }
 
-bool has_faces(const SearchedShape& s) { return s.convex.type != GeomType::capsule; }
+bool has_faces(const SearchedShape& s) { return s.convex.type != ShapeKind::capsule; }
 
 // A shape as seen from the first one's place.
 struct Stance {
@@ -64,7 +62,7 @@ struct Stance {
 // Of the hull that stands for a shape the corner at its feature; a cylinder's is any of its cap's.
 Int corner_at(const Stance& s, const Feature& feature, const Vec3& way) {
     const ConvexShape& c = s.shape.convex;
-    if (c.type == GeomType::cylinder) {
+    if (c.type == ShapeKind::cylinder) {
         const Int2 own = s.hulls().geom_hull[s.shape.geom];
         return own.x() + select(feature.point.z() > 0.0, Int(0), own.y() / 2);
     }
@@ -96,8 +94,8 @@ struct PatchEdge {
 void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
                const std::function<void(const PatchEdge& edge)>& f) {
     const Vec3 lower(0, 0, -1), upper(0, 0, 1);
-    if (s.shape.convex.type == GeomType::capsule) return f({lower, upper});
-    if (s.shape.convex.type == GeomType::cylinder) {
+    if (s.shape.convex.type == ShapeKind::capsule) return f({lower, upper});
+    if (s.shape.convex.type == ShapeKind::cylinder) {
         if_(!is_some(feature.second), [&] { f({lower, upper}); });
         return;
     }
@@ -352,4 +350,4 @@ std::vector<FoundFeatures> contact_patch(const SearchedShape& one, const Searche
     return all;
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

@@ -2,9 +2,9 @@
 // distance is a closed form of these.
 #pragma once
 
-#include "kernels/articulated/collision/contact.hpp"
+#include "engine/geometry/contact.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 // The slots of two boxes: two ends of each edge of the one face, and the corners of the other.
 inline constexpr int box_box_slots = 12;
@@ -16,4 +16,4 @@ Contacts sphere_box(const Shape& sphere, const Shape& box, const Float& reach);
 Contacts capsule_box(const Shape& capsule, const Shape& box, const Float& reach);
 Contacts box_box(const Shape& one, const Shape& two, const Float& reach);
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

@@ -1,4 +1,4 @@
-// The convex hulls of a robot's meshes: vertices, and the polygons that they are the corners of. Boxes
+// The convex hulls of meshes: vertices, and the polygons that they are the corners of. Boxes
 // have one, too, in multiples of their half axes; and cylinders, whose caps are polygons of 16 corners,
 // in multiples of radius and half length, without sides.
 //
@@ -13,17 +13,11 @@
 //   polygon_normal     polygons x 3    outwards
 #pragma once
 
-#include <vector>
+#include "engine/geometry/contact.hpp"
 
-#include "engine/robot/robot_model.hpp"
-#include "kernels/articulated/collision/contact.hpp"
+namespace hindcast::geometry {
 
-namespace hindcast::articulated {
-
-// The arrays of a model; empty ones have one row.
-std::vector<robot::ModelArray> hull_arrays(const robot::RobotModel& model);
-
-// The same in a kernel that reads them.
+// These arrays in a kernel that reads them.
 struct Hulls {
     Read<Int2> geom_hull;
     Read<Vec3> hull_vertex;
@@ -41,4 +35,4 @@ Int farthest_vertex(const Hulls& hulls, const Int& geom, const Vec3& way);
 // is its lowest. `up` is the plane's normal.
 Contacts plane_mesh(const Shape& plane, const Shape& mesh, const Int& geom, const Hulls& hulls);
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

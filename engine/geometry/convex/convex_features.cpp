@@ -1,20 +1,8 @@
-#include "kernels/articulated/collision/convex/convex_features.hpp"
+#include "engine/geometry/convex/convex_features.hpp"
 
 #include "engine/ad/grad.hpp"
 
-namespace hindcast::articulated {
-
-using robot::GeomType;
-
-Vec3 without_derivative(const Vec3& v) {
-    return Vec3(ad::stop_gradient(v.x()), ad::stop_gradient(v.y()), ad::stop_gradient(v.z()));
-}
-
-Shape without_derivative(const Shape& s) {
-    Shape still(without_derivative(s.place), s.axes, without_derivative(s.size));
-    for (int k = 0; k < 9; ++k) still.axes(k / 3, k % 3) = ad::stop_gradient(s.axes(k / 3, k % 3));
-    return still;
-}
+namespace hindcast::geometry {
 
 namespace {
 
@@ -36,27 +24,27 @@ Vec3 beside(const Vec3& n) {
 
 Vec3 ConvexShape::unit() const {
     switch (type) {
-        case GeomType::sphere:
-        case GeomType::ellipsoid: return Vec3();
-        case GeomType::capsule: return Vec3(0, 0, shape.half_length());
-        case GeomType::cylinder: return Vec3(shape.radius(), shape.radius(), shape.half_length());
-        case GeomType::box: return shape.size;
+        case ShapeKind::sphere:
+        case ShapeKind::ellipsoid: return Vec3();
+        case ShapeKind::capsule: return Vec3(0, 0, shape.half_length());
+        case ShapeKind::cylinder: return Vec3(shape.radius(), shape.radius(), shape.half_length());
+        case ShapeKind::box: return shape.size;
         default: return Vec3(1, 1, 1);
     }
 }
 
 Vec3 ConvexShape::unit_of_directions() const {
-    return type == GeomType::cylinder ? Vec3(1, 1, 1) : unit();
+    return type == ShapeKind::cylinder ? Vec3(1, 1, 1) : unit();
 }
 
 Float ConvexShape::radius() const {
-    return type == GeomType::sphere || type == GeomType::capsule ? shape.radius() : Float(0);
+    return type == ShapeKind::sphere || type == ShapeKind::capsule ? shape.radius() : Float(0);
 }
 
 Vec3 ConvexShape::curve(const Vec3& normal, const Bool& on_cap) const {
     if (!is_curved()) return {};
     const Vec3 n = shape.inward(normal);
-    if (type == GeomType::cylinder)
+    if (type == ShapeKind::cylinder)
         return shape.outward(
             select(on_cap, Vec3(), shape.radius() * normalize(Vec3(n.x(), n.y(), 0.0))));
     return shape.outward(cwise_product(shape.size, normalize(cwise_product(shape.size, n))));
@@ -67,7 +55,7 @@ Vec3 ConvexShape::curve(const Vec3& normal, const Bool& on_cap) const {
 Vec3 ConvexShape::curve_change(const Vec3& normal, const Vec3& x, const Bool& on_cap) const {
     if (!is_curved()) return {};
     const Vec3 n = shape.inward(normal), way = shape.inward(x);
-    const bool is_circle = type == GeomType::cylinder;
+    const bool is_circle = type == ShapeKind::cylinder;
     const Vec3 size = is_circle ? Vec3(1.0, 1.0, 0.0) : shape.size;
     const Vec3 m = cwise_product(size, n), y = cwise_product(size, way);
     const Vec3 u = normalize(m), change = y - dot(u, y) * u;
@@ -171,4 +159,4 @@ Contact Meeting::contact(const Vec3& normal) const {
                    one_.shape.place + middle + (0.5 * (radius_one - radius_two)) * normal, normal);
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

@@ -1,6 +1,6 @@
-#include "kernels/articulated/collision/box_shapes.hpp"
+#include "engine/geometry/box_pairs.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 namespace {
 
@@ -42,4 +42,4 @@ Contacts sphere_box(const Shape& sphere, const Shape& box, const Float& /*reach*
     return {ball_box(sphere.place, sphere.radius(), box)};
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

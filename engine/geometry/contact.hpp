@@ -9,7 +9,7 @@
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/quaternion.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 using namespace lang;
 
@@ -18,7 +18,8 @@ inline constexpr double no_length = 1e-15;
 // The distance of a slot that has no contact.
 inline constexpr double far_away = 1e10;
 
-// A geom where it stands; `size` means what it means for the geom's type.
+// A shape where it stands; `size` means what it means for its kind: a radius; radius and half length;
+// half axes; half edges.
 struct Shape {
     Vec3 place;
     Mat3 axes;  // its axes are the columns
@@ -36,6 +37,10 @@ struct Shape {
     Vec3 inward(const Vec3& v) const { return transpose(axes) * v; }
     Vec3 outward(const Vec3& v) const { return axes * v; }
 };
+
+// The same numbers without a derivative.
+Vec3 without_derivative(const Vec3& v);
+Shape without_derivative(const Shape& s);
 
 struct Contact {
     Bool exists;
@@ -84,4 +89,4 @@ inline Mat3 frame_of(const Contact& contact) {
     return frame;
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

@@ -11,29 +11,23 @@
 // Newton's method from there has exact first ones, two steps have exact second ones, too.
 #pragma once
 
-#include "engine/robot/layout/model_enums.hpp"
-#include "kernels/articulated/collision/contact.hpp"
+#include "engine/geometry/contact.hpp"
+#include "engine/geometry/shape_kind.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 inline Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
 
-// The same numbers without a derivative.
-Vec3 without_derivative(const Vec3& v);
-Shape without_derivative(const Shape& s);
-
 // A shape of a type that is known while tracing.
 struct ConvexShape {
-    robot::GeomType type;
+    ShapeKind type;
     Shape shape;
 
-    ConvexShape(robot::GeomType t, const Shape& s) : type(t), shape(s) {}
+    ConvexShape(ShapeKind t, const Shape& s) : type(t), shape(s) {}
     ConvexShape(const ConvexShape&) = default;
     ConvexShape& operator=(const ConvexShape&) & = default;
 
-    bool is_curved() const {
-        return type == robot::GeomType::cylinder || type == robot::GeomType::ellipsoid;
-    }
+    bool is_curved() const { return type == ShapeKind::cylinder || type == ShapeKind::ellipsoid; }
     // What a feature's numbers are multiples of, along the shape's axes.
     Vec3 unit() const;
     Vec3 unit_of_directions() const;
@@ -92,4 +86,4 @@ private:
     Vec3 first_, second_;  // the directions that the normal is at right angles to
 };
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

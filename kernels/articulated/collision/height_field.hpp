@@ -9,10 +9,13 @@
 
 #include <vector>
 
+#include "engine/geometry/convex/convex_search.hpp"
 #include "engine/robot/robot_model.hpp"
-#include "kernels/articulated/collision/convex/convex_search.hpp"
 
 namespace hindcast::articulated {
+
+using namespace geometry;
+using geometry::Shape;
 
 // How many contacts a field has with one geom at most: those of the first prisms count.
 inline constexpr int field_slots = 50;

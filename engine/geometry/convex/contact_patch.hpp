@@ -9,13 +9,13 @@
 
 #include <vector>
 
-#include "kernels/articulated/collision/convex/convex_search.hpp"
+#include "engine/geometry/convex/convex_search.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 // Up to `slots` contacts, as features, in place of the one that was found; normals of empty ones are
 // zero.
 std::vector<FoundFeatures> contact_patch(const SearchedShape& one, const SearchedShape& two,
                                          const FoundFeatures& found, const Float& reach, int slots);
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

@@ -1,9 +1,9 @@
 // The points of two segments that are nearest to each other.
 #pragma once
 
-#include "kernels/articulated/collision/contact.hpp"
+#include "engine/geometry/contact.hpp"
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 // Ways along the half axes of two segments, both from -1 to 1.
 struct Nearest {
@@ -53,4 +53,4 @@ private:
     Float aa_, ab_, bb_, ac_, bc_, crossed_;
 };
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

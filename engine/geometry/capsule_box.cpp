@@ -1,11 +1,11 @@
-#include "kernels/articulated/collision/box_shapes.hpp"
-#include "kernels/articulated/collision/segments.hpp"
+#include "engine/geometry/box_pairs.hpp"
+#include "engine/geometry/segments.hpp"
 
 // A capsule meets a box with the ball about the point of its axis that is nearest to the box, and
 // with a second one where it lies along a face or an edge. Everything is in the box's axes; points
 // of the capsule's axis are ways from -1 to 1 along its half axis.
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 namespace {
 
@@ -196,4 +196,4 @@ Contacts capsule_box(const Shape& capsule, const Shape& box, const Float& /*reac
     return {ball(first), second};
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

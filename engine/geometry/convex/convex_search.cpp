@@ -1,10 +1,8 @@
-#include "kernels/articulated/collision/convex/convex_search.hpp"
+#include "engine/geometry/convex/convex_search.hpp"
 
 #include "engine/lang/local_array.hpp"
 
-namespace hindcast::articulated {
-
-using robot::GeomType;
+namespace hindcast::geometry {
 
 namespace {
 
@@ -54,11 +52,11 @@ FoundFeatures without_parallel(const SearchedShape& one, const SearchedShape& tw
 std::vector<Feature> choices(const SearchedShape& s, const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 none, x(1, 0, 0), y(0, 1, 0), z(0, 0, 1);
     switch (s.convex.type) {
-        case GeomType::sphere:
-        case GeomType::ellipsoid: return {Feature()};
-        case GeomType::cylinder:
+        case ShapeKind::sphere:
+        case ShapeKind::ellipsoid: return {Feature()};
+        case ShapeKind::cylinder:
             return {Feature(a, none, none), Feature(a, z, none), Feature(a, x, y)};
-        case GeomType::capsule: return {Feature(a, none, none), Feature(a, z, none)};
+        case ShapeKind::capsule: return {Feature(a, none, none), Feature(a, z, none)};
         default:
             return {Feature(a, none, none), Feature(a, b - a, none), Feature(b, c - b, none),
                     Feature(c, a - c, none), through(a, b, c)};
@@ -67,7 +65,7 @@ std::vector<Feature> choices(const SearchedShape& s, const Vec3& a, const Vec3& 
 
 int directions(std::size_t choice) { return choice == 0 ? 0 : choice == 4 ? 2 : 1; }
 int directions(const SearchedShape& s, std::size_t choice) {
-    if (s.convex.type == GeomType::cylinder) return static_cast<int>(choice);
+    if (s.convex.type == ShapeKind::cylinder) return static_cast<int>(choice);
     return directions(choice);
 }
 
@@ -85,7 +83,7 @@ FoundFeatures at_normal(const SearchedShape& one, const SearchedShape& two,
                         const FoundFeatures& f) {
     FoundFeatures moved = f;
     const auto take = [](const SearchedShape& s, const Feature& feature, const Vec3& way) {
-        const bool round = s.convex.type == GeomType::cylinder;
+        const bool round = s.convex.type == ShapeKind::cylinder;
         return select(is_some(feature.first) && !(Bool(round) && is_some(feature.second)),
                       feature.point, farthest(s, way));
     };
@@ -198,4 +196,4 @@ FoundFeatures meeting_features(const SearchedShape& one, const SearchedShape& tw
     return found;
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

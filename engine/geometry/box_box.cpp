@@ -1,13 +1,13 @@
 #include <array>
 
-#include "kernels/articulated/collision/box_shapes.hpp"
-#include "kernels/articulated/collision/segments.hpp"
+#include "engine/geometry/box_pairs.hpp"
+#include "engine/geometry/segments.hpp"
 
 // Two boxes overlap least along one of 15 axes (Gottschalk, Lin, Manocha, OBBTree, 1996): the normal
 // of a face of either, or one across an edge of each. A face meets the other box's face that looks
 // most against it, clipped to its own rectangle; edges meet where they are nearest to each other.
 
-namespace hindcast::articulated {
+namespace hindcast::geometry {
 
 namespace {
 
@@ -225,4 +225,4 @@ Contacts box_box(const Shape& one, const Shape& two, const Float& reach) {
     return all;
 }
 
-}  // namespace hindcast::articulated
+}  // namespace hindcast::geometry

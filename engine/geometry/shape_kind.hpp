@@ -1,0 +1,18 @@
+// The kinds of shapes. Numbers are MuJoCo's.
+#pragma once
+
+namespace hindcast::geometry {
+
+enum class ShapeKind : int {
+    plane = 0,
+    height_field = 1,
+    sphere = 2,
+    capsule = 3,
+    ellipsoid = 4,
+    cylinder = 5,
+    box = 6,
+    mesh = 7,
+    distance_field = 8
+};
+
+}  // namespace hindcast::geometry

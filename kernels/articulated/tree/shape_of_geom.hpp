@@ -1,0 +1,23 @@
+// Geoms of a model as shapes.
+#pragma once
+
+#include "engine/geometry/shape_kind.hpp"
+#include "engine/robot/layout/model_enums.hpp"
+
+namespace hindcast::articulated {
+
+// Of a geom that collides; those that are only drawn have no shape.
+constexpr geometry::ShapeKind kind_of(robot::GeomType type) {
+    using geometry::ShapeKind;
+    using robot::GeomType;
+    static_assert(static_cast<int>(GeomType::hfield) == static_cast<int>(ShapeKind::height_field) &&
+                  static_cast<int>(GeomType::sphere) == static_cast<int>(ShapeKind::sphere) &&
+                  static_cast<int>(GeomType::capsule) == static_cast<int>(ShapeKind::capsule) &&
+                  static_cast<int>(GeomType::ellipsoid) == static_cast<int>(ShapeKind::ellipsoid) &&
+                  static_cast<int>(GeomType::cylinder) == static_cast<int>(ShapeKind::cylinder) &&
+                  static_cast<int>(GeomType::box) == static_cast<int>(ShapeKind::box) &&
+                  static_cast<int>(GeomType::mesh) == static_cast<int>(ShapeKind::mesh));
+    return static_cast<ShapeKind>(type);
+}
+
+}  // namespace hindcast::articulated

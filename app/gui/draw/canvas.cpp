@@ -143,8 +143,8 @@ Canvas::Picture Canvas::make_picture(int width, int height, VkImageUsageFlags us
     VkMemoryAllocateInfo memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
     memory.allocationSize = needs.size;
-    memory.memoryTypeIndex = functions_.memory_type(
-        context_.physical_device(), needs.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    memory.memoryTypeIndex = memory_type(functions_, context_.physical_device(),
+                                         needs.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
     context_.check(functions_.AllocateMemory(device, &memory, nullptr, &picture.memory),
                    "get memory for the window's image");
     context_.check(functions_.BindImageMemory(device, picture.image, picture.memory, 0),
@@ -184,9 +184,9 @@ Canvas::Buffer Canvas::make_buffer(std::size_t bytes, VkBufferUsageFlags usage,
     VkMemoryAllocateInfo memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
     memory.allocationSize = needs.size;
-    memory.memoryTypeIndex = functions_.memory_type(
-        context_.physical_device(), needs.memoryTypeBits,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    memory.memoryTypeIndex =
+        memory_type(functions_, context_.physical_device(), needs.memoryTypeBits,
+                    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     context_.check(functions_.AllocateMemory(device, &memory, nullptr, &buffer.memory),
                    "get memory for a picture");
     context_.check(functions_.BindBufferMemory(device, buffer.buffer, buffer.memory, 0),

@@ -67,18 +67,18 @@ struct Functions {
     HINDCAST_GUI_FUNCTIONS(HINDCAST_MEMBER)
     HINDCAST_GUI_INSTANCE_FUNCTIONS(HINDCAST_MEMBER)
 #undef HINDCAST_MEMBER
-
-    // The first memory type among `types` with these properties.
-    std::uint32_t memory_type(VkPhysicalDevice device, std::uint32_t types,
-                              VkMemoryPropertyFlags wanted) const {
-        VkPhysicalDeviceMemoryProperties all{};
-        GetPhysicalDeviceMemoryProperties(device, &all);
-        for (std::uint32_t k = 0; k < all.memoryTypeCount; ++k)
-            if (((types >> k) & 1U) != 0 && (all.memoryTypes[k].propertyFlags & wanted) == wanted)
-                return k;
-        throw Error("this Vulkan device has no memory of the kind that the window needs")
-            .remedy("choose another one with HINDCAST_VULKAN_DEVICE; hindcast info lists them");
-    }
 };
+
+// The first memory type among `types` with these properties. Throws Error where there is none.
+inline std::uint32_t memory_type(const Functions& functions, VkPhysicalDevice device,
+                                 std::uint32_t types, VkMemoryPropertyFlags wanted) {
+    VkPhysicalDeviceMemoryProperties all{};
+    functions.GetPhysicalDeviceMemoryProperties(device, &all);
+    for (std::uint32_t k = 0; k < all.memoryTypeCount; ++k)
+        if (((types >> k) & 1U) != 0 && (all.memoryTypes[k].propertyFlags & wanted) == wanted)
+            return k;
+    throw Error("this Vulkan device has no memory of the kind that the window needs")
+        .remedy("choose another one with HINDCAST_VULKAN_DEVICE; hindcast info lists them");
+}
 
 }  // namespace hindcast::gui

@@ -16,13 +16,11 @@
 #include "app/python/src/bindings.hpp"
 #include "engine/backend/jit/interruption.hpp"
 #include "engine/backend/jit/machine_code.hpp"
+#include "engine/sim/runs/interrupted.hpp"
 
 namespace hindcast::python {
 
-// go_on() said no, or somebody ended the work.
-struct Interrupted : std::exception {
-    const char* what() const noexcept override { return "interrupted"; }
-};
+using runs::Interrupted;
 
 // On the error stream, if that is a terminal; replaced by the next text.
 inline void show_on_terminal(const std::string& text) {

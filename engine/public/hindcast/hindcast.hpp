@@ -18,7 +18,8 @@
 // runtime/minimization/minimization.hpp. Memory of other libraries, of
 // the host or of a CUDA device: Array::over and its like, interop/strided.hpp, interop/dlpack.hpp,
 // runtime/device/stream.hpp. Scenes: sim/simulation.hpp, sim/functions/scene_function.hpp,
-// sim/optimization/optimization.hpp; a physics module of one's own: model/registry.hpp.
+// sim/optimization/optimization.hpp; by path and in batches of members that go their own ways:
+// sim/runs/scene_runs.hpp, sim/runs/scene_batch.hpp; a physics module of one's own: model/registry.hpp.
 //
 // This header and what it includes is all that is installed.
 #pragma once
@@ -41,5 +42,7 @@
 #include "engine/runtime/rollout/rollout.hpp"
 #include "engine/sim/functions/scene_function.hpp"
 #include "engine/sim/optimization/optimization.hpp"
+#include "engine/sim/runs/scene_batch.hpp"
+#include "engine/sim/runs/scene_runs.hpp"
 #include "engine/sim/scene/scene.hpp"
 #include "engine/sim/simulation.hpp"

@@ -35,7 +35,10 @@ std::string in_words_of_python(std::string text) {
         {std::regex("array\\.gradient\\(\\)"), "array.grad"},
         {std::regex(", or keep a copy and give it to the adjoint by bind_memory\\(\\)"),
          ", which keeps the old values"},
-        {std::regex("pass Argument::shared, or "), "give a number, or "}};
+        {std::regex("pass Argument::shared, or "), "give a number, or "},
+        {std::regex("SceneBatch::gradients\\(\\)"), "value_and_grad()"},
+        {std::regex("SceneRuns::make_per_element\\(\\)"), "sim[path] = an array"},
+        {std::regex("SceneRuns::paths\\(\\)"), "sim.paths()"}};
     for (const auto& [theirs, ours] : words) text = std::regex_replace(text, theirs, ours);
     return text;
 }

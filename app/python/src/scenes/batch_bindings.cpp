@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "app/python/src/scenes/batches.hpp"
 #include "app/python/src/scenes/shared_scene.hpp"
+#include "engine/sim/runs/scene_batch.hpp"
 
 namespace hindcast::python {
 
@@ -87,7 +87,8 @@ void bind_batches(nb::module_& m) {
                             return std::pair(runs.written(), runs.options());
                         });
                         const nb::gil_scoped_release release;
-                        return std::make_shared<SharedBatch>(std::move(now), options, members);
+                        return std::make_shared<SharedBatch>(std::move(now), all_modules(), options,
+                                                             members);
                     })
         .def_prop_ro("size",
                      [](const Held& b) { return b->with([](SceneBatch& x) { return x.size(); }); })

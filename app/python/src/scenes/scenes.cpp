@@ -52,6 +52,33 @@ std::vector<Shape> shapes_of(const SceneRuns::Set& set) {
     return shapes;
 }
 
+const Registry& all_modules() {
+    static const Registry* const all = [] {
+        auto* made = new Registry;
+        register_all_modules(*made);
+        return made;
+    }();
+    return *all;
+}
+
+Scene scene_of(const std::string& text, const std::string& file, const std::string& loaded) {
+    if (text.empty()) return Scene::load(file);
+    if (loaded.empty())
+        return file.empty() ? Scene::parse(text)
+                            : Scene::of(document::Document::parse(text, file), file);
+    // set() remembers what was loaded, and reads the document as it stands.
+    Scene scene = scene_of(loaded, file);
+    const auto read = [&scene] { scene.set("time", document::to_line(*scene.find("time"))); };
+    read();
+    scene.document() = document::Document::parse(text, file);
+    read();
+    return scene;
+}
+
+std::string file_of(const Scene& scene) {
+    return scene.file().empty() ? "" : std::filesystem::absolute(scene.file()).string();
+}
+
 namespace {
 
 std::vector<std::size_t> extents_of(const Shape& shape, std::int64_t first = -1) {

@@ -15,7 +15,8 @@ namespace hindcast::python {
 class SharedScene : public Guarded<SceneRuns> {
 public:
     SharedScene(Scene scene, SimulationOptions options, std::shared_ptr<PendingWarnings> warnings)
-        : Guarded(std::move(scene), std::move(options)), warnings_(std::move(warnings)) {}
+        : Guarded(std::move(scene), all_modules(), std::move(options)),
+          warnings_(std::move(warnings)) {}
 
     // As in Guarded; then issues the warnings that were found.
     template <class F>

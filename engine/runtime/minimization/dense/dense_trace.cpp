@@ -48,7 +48,7 @@ int DenseTrace::symbol(const std::string& name, const std::function<Parameter()>
     return entry->second;
 }
 
-std::string DenseTrace::name_of(const DenseProblem& problem, int input) {
+std::string name_of(const DenseProblem& problem, int input) {
     return input < 0 ? "positions" : problem.inputs[static_cast<std::size_t>(input)].parameter.name;
 }
 

@@ -22,6 +22,9 @@ using lang::LocalArray;
 // The parameter that is 1 while tangents are to have -H^-1 r besides, else 0.
 inline constexpr const char* removes_residuals = "removes residuals";
 
+// Of an input, or of the positions (number -1).
+std::string name_of(const DenseProblem& problem, int input);
+
 class DenseTrace {
 public:
     // `going_back`: of an adjoint, in which the positions are those that the launch left.
@@ -31,7 +34,6 @@ public:
     int symbol(const std::string& name, const std::function<ir::Parameter()>& make);
     // Of what has a derivative: an input, or the positions (number -1).
     int derivative(int input, const std::string& suffix, bool adds);
-    static std::string name_of(const DenseProblem& problem, int input);
     int input(int number) const { return inputs_[static_cast<std::size_t>(number)]; }  // a symbol
     Float number(int symbol) const;                                                    // a value
     Float load(int symbol, int component, const Int& index) const;

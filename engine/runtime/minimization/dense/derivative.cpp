@@ -20,8 +20,7 @@ std::vector<std::string> Derivative::varying(const DenseTerm& term) const {
         const bool is_asked_for =
             role.kind == Role::input &&
             (active_.empty() ||
-             std::ranges::find(active_, DenseTrace::name_of(t_.problem, role.input_number)) !=
-                 active_.end());
+             std::ranges::find(active_, name_of(t_.problem, role.input_number)) != active_.end());
         const bool varies = role.kind == Role::positions || role.kind == Role::output;
         if (ir::is_real(parameter.type) && (varies || is_asked_for))
             names.push_back(parameter.name);

@@ -5,28 +5,19 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/python/src/scenes/scenes.hpp"
 #include "engine/backend/jit/interruption.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 #include "engine/document/values.hpp"
 #include "engine/sim/results/results.hpp"
+#include "engine/sim/runs/scene_runs.hpp"
 #include "engine/sim/scene/numbers_at.hpp"
 #include "engine/sim/values/set_value.hpp"
 
-namespace hindcast::python {
+namespace hindcast::runs {
 
 using document::Node;
 using model::Quantity;
-
-const Registry& all_modules() {
-    static const Registry* const all = [] {
-        auto* made = new Registry;
-        register_all_modules(*made);
-        return made;
-    }();
-    return *all;
-}
 
 namespace {
 
@@ -56,7 +47,7 @@ std::vector<double> rows_of(const Quantity& q) {
 }
 
 // On a thread that may be left behind, since a large body is built in one go. It owns what it needs but
-// the registry, which stays (all_modules).
+// the registry, which stays.
 std::unique_ptr<Simulation> built(const Scene& scene, const Registry& registry,
                                   const SimulationOptions& options) {
     const auto made = std::make_shared<std::unique_ptr<Simulation>>();
@@ -67,24 +58,6 @@ std::unique_ptr<Simulation> built(const Scene& scene, const Registry& registry,
 }
 
 }  // namespace
-
-Scene scene_of(const std::string& text, const std::string& file, const std::string& loaded) {
-    if (text.empty()) return Scene::load(file);
-    if (loaded.empty())
-        return file.empty() ? Scene::parse(text)
-                            : Scene::of(document::Document::parse(text, file), file);
-    // set() remembers what was loaded, and reads the document as it stands.
-    Scene scene = scene_of(loaded, file);
-    const auto read = [&scene] { scene.set("time", document::to_line(*scene.find("time"))); };
-    read();
-    scene.document() = document::Document::parse(text, file);
-    read();
-    return scene;
-}
-
-std::string file_of(const Scene& scene) {
-    return scene.file().empty() ? "" : std::filesystem::absolute(scene.file()).string();
-}
 
 void check_number(model::Model& model, const Quantity& q, std::size_t entry, double value,
                   ir::Precision precision) {
@@ -100,8 +73,8 @@ void check_number(model::Model& model, const Quantity& q, std::size_t entry, dou
 
 // ---------------------------------------------------------------- making
 
-SceneRuns::SceneRuns(Scene scene, SimulationOptions options)
-    : registry_(all_modules()), scene_(scene), options_(std::move(options)) {
+SceneRuns::SceneRuns(Scene scene, const Registry& registry, SimulationOptions options)
+    : registry_(registry), scene_(scene), options_(std::move(options)) {
     build(std::move(scene));
 }
 
@@ -293,7 +266,7 @@ SceneRuns::Set& SceneRuns::set_of(const std::vector<std::string>& paths) {
     require_idle();
     if (paths.empty()) {
         ArgumentFault fault("paths: no path is given");
-        fault.remedy("name what is to be differentiated; sim.paths() lists what there is");
+        fault.remedy("name what is to be differentiated; SceneRuns::paths() lists what there is");
         throw fault;
     }
     const auto resolve = [&](Simulation& simulation) {
@@ -306,7 +279,7 @@ SceneRuns::Set& SceneRuns::set_of(const std::vector<std::string>& paths) {
                 ArgumentFault fault(fmt::format("paths: '{}' has no gradient{}", path,
                                                 leaf->quantity->no_gradient));
                 fault.remedy(leaf->quantity->remedy.empty()
-                                 ? "sim.paths() says what is differentiable"
+                                 ? "SceneRuns::paths() says what is differentiable"
                                  : leaf->quantity->remedy);
                 throw fault;
             }
@@ -359,4 +332,4 @@ void SceneRuns::assign(Set& set, std::span<const double> values) {
     }
 }
 
-}  // namespace hindcast::python
+}  // namespace hindcast::runs

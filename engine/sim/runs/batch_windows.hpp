@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "app/python/src/scenes/batches.hpp"
+#include "engine/sim/runs/scene_batch.hpp"
 
-namespace hindcast::python {
+namespace hindcast::runs {
 
 class BatchWindows {
 public:
@@ -50,4 +50,4 @@ private:
     std::list<Set> sets_;  // the newest first
 };
 
-}  // namespace hindcast::python
+}  // namespace hindcast::runs

@@ -7,13 +7,12 @@
 #include <limits>
 #include <new>
 
-#include "app/python/src/guarded.hpp"
-#include "app/python/src/scenes/scenes.hpp"
 #include "engine/base/pages.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/results/results.hpp"
+#include "engine/sim/runs/scene_runs.hpp"
 
-namespace hindcast::python {
+namespace hindcast::runs {
 
 using model::Quantity;
 using Clock = std::chrono::steady_clock;
@@ -310,4 +309,4 @@ void SceneRuns::save(const std::filesystem::path& file) {
                file.filename().string());
 }
 
-}  // namespace hindcast::python
+}  // namespace hindcast::runs

@@ -1,7 +1,7 @@
-// Many copies of a scene that go their own ways: environments for learning. Plain C++ without
-// Python; one thread at a time, which spreads the members over the device's threads.
+// Many copies of a scene that go their own ways: environments for learning. One
+// thread at a time, which spreads the members over the device's threads.
 //
-//     SceneBatch batch(scene, options, 64);
+//     SceneBatch batch(scene, registry, options, 64);
 //     batch.set("cage.stiffness", {}, numbers);    // [members, size of the value]
 //     batch.step({}, 4);                           // every member that is not done, 4 steps on
 //     batch.losses();
@@ -16,17 +16,18 @@
 #include <list>
 #include <map>
 
-#include "app/python/src/scenes/scenes.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"
+#include "engine/sim/runs/scene_runs.hpp"
 
-namespace hindcast::python {
+namespace hindcast::runs {
 
 class BatchWindows;
 
 class SceneBatch {
 public:
     // Of the scene with these options; all members stand at the start. Throws Error.
-    SceneBatch(Scene scene, SimulationOptions options, std::size_t members);
+    SceneBatch(Scene scene, const Registry& registry, SimulationOptions options,
+               std::size_t members);
     ~SceneBatch();
 
     std::function<bool()> go_on;  // false: what runs ends, and Interrupted is thrown
@@ -143,4 +144,4 @@ private:
     Work* work_ = nullptr;  // while each() runs
 };
 
-}  // namespace hindcast::python
+}  // namespace hindcast::runs

@@ -1,5 +1,5 @@
 // Members: their values, steps, states; which thread runs them.
-#include "app/python/src/scenes/batches.hpp"
+#include "engine/sim/runs/scene_batch.hpp"
 
 #include <fmt/format.h>
 
@@ -14,14 +14,14 @@
 #include <numeric>
 #include <thread>
 
-#include "app/python/src/scenes/batch_windows.hpp"
 #include "engine/backend/executable.hpp"
 #include "engine/base/float_environment.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
 #include "engine/model/settling.hpp"
+#include "engine/sim/runs/batch_windows.hpp"
 
-namespace hindcast::python {
+namespace hindcast::runs {
 
 using model::Quantity;
 
@@ -59,8 +59,9 @@ void copy_scalars(const Array& from, std::byte* to) {
 
 // ---------------------------------------------------------------- making
 
-SceneBatch::SceneBatch(Scene scene, SimulationOptions options, std::size_t members)
-    : runs_(std::move(scene), std::move(options)), members_(members) {
+SceneBatch::SceneBatch(Scene scene, const Registry& registry, SimulationOptions options,
+                       std::size_t members)
+    : runs_(std::move(scene), registry, std::move(options)), members_(members) {
     if (members == 0) throw fault("n: a batch of no members", "ask for one at least");
     runs_.go_on = [this] { return !go_on || go_on(); };
     const SimulationOptions& own = runs_.options();
@@ -128,8 +129,9 @@ void SceneBatch::set(const std::string& path, const Mask& mask, std::span<const 
                         "are given",
                         path, n, size(), numbers.size()));
     if (leaf->quantity->shared && leaf->quantity->count > 1 && path.find('[') != std::string::npos)
-        throw fault(fmt::format("path: '{}' is one number for all elements", leaf->quantity->path),
-                    "make it one per element before the batch is made: sim[path] = an array");
+        throw fault(
+            fmt::format("path: '{}' is one number for all elements", leaf->quantity->path),
+            "make it one per element before the batch is made: SceneRuns::make_per_element()");
     for (const std::size_t m : which)
         for (std::size_t k = 0; k < n; ++k)
             check_number(runs_.model(), *leaf->quantity, leaf->entries[k], numbers[m * n + k],
@@ -556,4 +558,4 @@ SceneBatch::Gradients SceneBatch::pull_back(const Pull& wanted) {
     return windows_->pull_back(wanted);
 }
 
-}  // namespace hindcast::python
+}  // namespace hindcast::runs

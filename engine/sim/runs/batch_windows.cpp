@@ -1,5 +1,4 @@
-#include "app/python/src/scenes/batch_windows.hpp"
-#include "app/python/src/guarded.hpp"
+#include "engine/sim/runs/batch_windows.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +11,7 @@
 #include "engine/model/settling.hpp"
 #include "engine/sim/variation.hpp"
 
-namespace hindcast::python {
+namespace hindcast::runs {
 
 namespace {
 
@@ -32,7 +31,7 @@ void add_copy(Program& program, const std::shared_ptr<Device>& device, const Arr
                                               copy_of<lang::Vec<Int, 3>>("copy_i3")};
     if (to.type() != ir::Type::i32 || to.components() > 3)
         throw Error("the state of this scene holds integers that a window cannot begin with")
-            .remedy("take gradients from the start: value_and_grad()");
+            .remedy("take gradients from the start: SceneBatch::gradients()");
     program.add(Launch(device, kernels[to.components() - 1], ir::Precision::f32, to.elements(),
                        {from, to}));
 }
@@ -220,4 +219,4 @@ SceneBatch::Gradients BatchWindows::pull_back(const SceneBatch::Pull& wanted) {
     return result;
 }
 
-}  // namespace hindcast::python
+}  // namespace hindcast::runs

@@ -1,0 +1,207 @@
+// A scene as scripts use it: values are read and set by path, and whatever paths are named can be
+// differentiated. One thread at a time.
+//
+//     SceneRuns runs(Scene::load("scenes/spring_cage.json"), registry, options);
+//     SceneRuns::Set& set = runs.set_of({"cage.rest_length"});
+//     const double loss = runs.forward(set, true);
+//     const std::vector<double> g = runs.gradient(set);   // in the order of the paths
+//
+// The values stand in a simulation of the scene with the parameters that it names. For every other
+// list of paths a simulation is made with those as its parameters; it takes the values that stand
+// when it is asked for. The newest ones are kept.
+//
+// Runs that are expected to take longer than `patience` ask go_on() between steps, forwards and
+// backwards; shorter ones do not, so that they may run as one compiled function.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/sim/gradients/gradient_check.hpp"
+#include "engine/sim/optimization/optimization.hpp"
+#include "engine/sim/runs/interrupted.hpp"
+
+namespace hindcast::runs {
+
+using Shape = std::vector<std::int64_t>;
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+// An argument that cannot be taken; its name stands in the message.
+struct ArgumentFault : Error {
+    using Error::Error;
+};
+// States of one run, as its steps left them: every whole step from the start on.
+class Frames {
+public:
+    struct Kept {
+        std::string name;
+        Array array;
+        std::size_t frame_bytes = 0;
+        std::unique_ptr<std::byte[]> bytes;
+    };
+    // Throws ArgumentFault for a name that the model has not, Error where memory is too small.
+    Frames(model::Model& model, const std::vector<std::string>& names, std::int64_t most);
+    void add();
+    std::int64_t count() const { return count_; }
+    // Null: not kept.
+    const Kept* find(const std::string& name) const;
+    std::vector<std::string> names() const;
+    // A frame as the model has the array: of its elements and, if there are several, components.
+    static Shape shape_of(const Array& array);
+    static Shape strides_of(const Array& array);  // in scalars
+
+private:
+    std::vector<Kept> kept_;
+    std::int64_t count_ = 0;
+};
+
+// Throws ArgumentFault for a number that a quantity's entry cannot be in a run of this precision.
+void check_number(model::Model& model, const model::Quantity& q, std::size_t entry, double value,
+                  ir::Precision precision);
+
+class SceneRuns {
+public:
+    // The registry stays to the end of the process: a build that is interrupted may go on. Throws Error.
+    SceneRuns(Scene scene, const Registry& registry, SimulationOptions options);
+
+    std::function<bool()> go_on;  // false: the run ends, and Interrupted is thrown
+    double patience = 0.5;        // seconds
+    bool is_long(double seconds) const { return seconds < 0 || seconds > patience; }
+    bool goes_on();  // asks go_on(), not too often
+
+    // ---- values ----
+    struct Value {
+        Shape shape;  // empty: one number
+        std::vector<double> numbers;
+    };
+    // Of a number that enters the physics; nothing if the path names none. "ball.velocity.z" of
+    // vectors is one number per element.
+    std::optional<Value> value(const std::string& path);
+    // What the scene writes at any other path, as JSON. Throws ArgumentFault if it writes nothing.
+    std::string json(const std::string& path) const;
+    // Numbers in the value's shape. Throws ArgumentFault and changes nothing if a number is outside
+    // its range. One element of a value for all makes it one per element.
+    void set(const std::string& path, std::span<const double> numbers);
+    void make_per_element(const std::string& path);
+    // As --set does; everything is made again. Throws Error and changes nothing.
+    void set_json(const std::string& path, const std::string& json);
+    struct Described {
+        std::string path, unit;
+        Shape shape;
+        std::int64_t count = 0;  // elements that the value applies to
+        bool shared = false, differentiable = false;
+    };
+    std::vector<Described> paths() const;
+    std::vector<std::string> parameters() const;  // the paths that the scene names, each once
+
+    // ---- runs ----
+    // A simulation, and how long its runs took last.
+    struct Made {
+        std::unique_ptr<Simulation> simulation;
+        double forward[3] = {-1, -1, -1}, backward[3] = {-1, -1, -1};  // by mode
+    };
+    // A path among those that are differentiated.
+    struct Leaf {
+        std::string path;
+        Shape shape;
+        model::Quantity* quantity = nullptr;
+        std::vector<std::size_t> entries;  // of the quantity's values
+    };
+    struct Set {
+        std::vector<std::string> paths;
+        std::shared_ptr<Made> made;
+        std::vector<Leaf> leaves;  // in the order of the paths
+        std::size_t size = 0;      // numbers in all
+    };
+    // What a path names in a model of this scene; nothing if it names no number.
+    std::optional<Leaf> find(model::Model& model, const std::string& path) const;
+    ArgumentFault unknown(const std::string& path, const std::string& argument) const;
+    // With the values as they stand. Throws ArgumentFault. Valid until the next call.
+    Set& set_of(const std::vector<std::string>& paths);
+    // Other values of the leaves, one after the other, until the set is asked for again; for good
+    // if its paths are the scene's own parameters.
+    void assign(Set& set, std::span<const double> values);
+
+    // The loss: NaN if the run diverged. `keep` for the calls below; `frames` takes the states.
+    double run(Frames* frames = nullptr);
+    double forward(Set& set, bool keep, Frames* frames = nullptr);
+    // After forward(set, true): one number for each of the leaves' entries. NaN if the loss is not
+    // finite.
+    std::vector<double> gradient(Set& set);
+    std::vector<double> hessian_product(Set& set, std::span<const double> direction);
+    struct Directional {
+        double loss = 0, derivative = 0;
+    };
+    Directional directional_derivative(Set& set, std::span<const double> direction);
+
+    struct Optimized {
+        double loss = 0;  // of the best row
+        std::vector<double> losses, gradient_norms;
+        std::string stopped, reason;
+        std::int64_t evaluations = 0;
+    };
+    // With the scene's optimiser and parameters. Afterwards the values are the best ones, and they
+    // have been run.
+    std::int64_t iterations() const;  // that the scene's optimiser makes
+    Optimized optimize(std::int64_t iterations,
+                       const std::function<bool(const Optimization::Row&)>& watch);
+
+    GradientReport check(const std::vector<std::string>& paths, GradientCheckOptions wanted);
+    void require_objective() const;  // throws Error if there is none
+    // The scene with the values as they stand. Long arrays and files go into the same folder.
+    void save(const std::filesystem::path& file);
+
+    // ---- the last run ----
+    // Null: there was none since the scene was made or changed, or it did not end.
+    Simulation* last() const { return last_ ? last_->simulation.get() : nullptr; }
+    // Of the last run's simulation, or the scene's own.
+    const std::vector<Warning>& warnings() const {
+        return (last_ ? last_ : base_)->simulation->warnings();
+    }
+
+    const Scene& scene() const { return scene_; }
+    Scene written() const;  // the scene with the values as they stand
+    // By path, all numbers of each value that is not that of scene().
+    std::map<std::string, std::vector<double>> values_set() const;
+    Simulation& simulation() const { return *base_->simulation; }
+    const SimulationOptions& options() const { return options_; }
+    model::Model& model() const { return base_->simulation->model(); }
+    std::int64_t steps() const {
+        return base_->simulation->steps() / base_->simulation->scene().substeps();
+    }
+
+    // Refuses what would change the simulation while an optimisation asks its watch.
+    void require_idle() const;
+
+private:
+    static constexpr std::size_t most_sets = 8;
+
+    Scene with_parameters(Scene scene, const std::vector<std::string>& paths) const;
+    void build(Scene scene);
+    bool is_base(const Set& set) const;
+    double forward(Made& made, bool keep, RolloutMode mode, Frames* frames);
+    void backward(Made& made, RolloutMode mode);
+    void set_tangents(Set& set, std::span<const double> direction);
+    std::vector<double> gather(const Set& set, bool tangents) const;
+
+    const Registry& registry_;
+    Scene scene_;
+    SimulationOptions options_;
+    std::shared_ptr<Made> base_;
+    std::set<std::string> changed_;  // quantities whose values are not those of scene_
+    std::list<Set> sets_;            // the newest first
+    std::shared_ptr<Made> last_;
+    std::chrono::steady_clock::time_point asked_{};
+    bool optimizing_ = false;
+};
+
+}  // namespace hindcast::runs

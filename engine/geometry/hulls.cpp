@@ -19,7 +19,7 @@ Int farthest_vertex(const Hulls& hulls, const Int& geom, const Vec3& way) {
 
 namespace {
 
-// Of the polygons at a vertex, the one that looks most this way.
+// The polygon at a vertex whose normal points most this way.
 Int facing_polygon(const Hulls& hulls, const Int& vertex, const Vec3& way) {
     const Int2 own = hulls.vertex_polygons[vertex];
     Int best = 0;
@@ -34,8 +34,8 @@ Int facing_polygon(const Hulls& hulls, const Int& vertex, const Vec3& way) {
 }
 
 // Four corners of a polygon that span a large part of it: the corner `first` and three others that
-// move on as long as the area grows. All corners of one that has no more
-// than four; then the count tells how many are meant.
+// move on as long as the area grows. All corners of a polygon that has
+// four at most; the count tells how many there are.
 struct FourCorners {
     std::array<Int, 4> vertices;
     Int count;
@@ -85,7 +85,7 @@ Contacts plane_mesh(const Shape& plane, const Shape& mesh, const Int& geom, cons
         const Vec3 vertex = hulls.hull_vertex[corners.vertices[static_cast<std::size_t>(k)]];
         const Vec3 from_middle = mesh.outward(vertex), point = mesh.place + from_middle;
         const Float dist = dot(point - plane.place, normal);
-        // What is above the mesh's middle does not touch.
+        // A corner above the mesh's middle does not touch.
         all.emplace_back(corners.count > k && dot(from_middle, normal) <= 0.0, dist,
                          point - normal * (0.5 * dist), normal);
     }

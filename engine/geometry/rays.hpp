@@ -19,7 +19,7 @@ struct Crossing {
     }
 };
 
-// Whether a ray may meet shapes of this kind: spheres, capsules, ellipsoids, cylinders, boxes, planes.
+// True for kinds that a ray may meet: spheres, capsules, ellipsoids, cylinders, boxes, planes.
 bool has_rays(ShapeKind kind);
 // Of a shape about the origin along its axes; `size` is as in contact.hpp. A plane is
 // met from its front, and is finite where its size is not 0.

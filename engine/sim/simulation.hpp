@@ -15,7 +15,7 @@
 namespace hindcast {
 
 inline const char* name_of(ir::Precision precision) {
-    return precision == ir::Precision::f32 ? "f32" : "f64";
+    return ir::name_of(ir::real_type(precision));
 }
 
 class RunMonitor;  // sim/run_monitor.hpp

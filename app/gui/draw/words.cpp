@@ -53,7 +53,7 @@ std::string object_name(const document::Document& document, const std::string& p
     if (node == nullptr) return "";
     if (const document::Node* name = node->find("name"); name != nullptr && name->is_string())
         return name->string();
-    // What has no name is called by its type and its place among those of the type.
+    // An object without a name goes by its type and its number among those of the type.
     const document::Node* type = node->find("type");
     if (type == nullptr || !type->is_string() || node->parent() == nullptr) return "";
     int number = 0;

@@ -8,8 +8,8 @@
 
 namespace hindcast::gui {
 
-// The name of the object at this pointer of a document; what has no name is called by its type and
-// its place among those of the type. "" if there is nothing there.
+// The name of the object at this pointer of a document; an object without a name goes by its type and
+// its number among those of the type. "" if there is nothing there.
 std::string object_name(const document::Document& document, const std::string& pointer);
 
 // Why what is shown is no iteration, though there are some; and the same in a word or two.

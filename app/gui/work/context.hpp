@@ -1,4 +1,4 @@
-// What panels and tools of the mouse work with.
+// The parts of the window that panels and mouse tools share.
 #pragma once
 
 namespace hindcast::gui {

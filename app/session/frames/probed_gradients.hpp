@@ -1,5 +1,5 @@
-// What the gradient probe has found (threads/gradient_probe.hpp): gradients with respect to the
-// quantities that are not optimised.
+// Results of the gradient probe (threads/gradient_probe.hpp): gradients with respect to the quantities
+// that are not optimised.
 #pragma once
 
 #include <cstddef>

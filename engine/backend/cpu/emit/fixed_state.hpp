@@ -1,4 +1,4 @@
-// What emitted code and the launch share of a fixed-point accumulation (launch/fixed_sums.hpp).
+// The part of a fixed-point accumulation (launch/fixed_sums.hpp) that emitted code and the launch share.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct alignas(64) FixedState {
                      std::int32_t group) = nullptr;
     const Plan* plan = nullptr;
 
-    // What the caller looks at is one line.
+    // The caller reads one cache line.
     alignas(64) std::uint64_t largest = 0;  // bits of the largest |term|, all terms being finite
     std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
     std::int64_t terms = 0;                         // counted

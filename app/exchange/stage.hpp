@@ -41,7 +41,7 @@ struct Drawable {
     enum class Kind : std::uint8_t {
         points,      // balls at elements first .. first + count of the channel `places`;
                      // Frame::numbers: radius, or none for that of the drawable
-        segments,    // capsules between elements of `places`; `indices`: 2 each
+        segments,    // round rods between elements of `places`; `indices`: 2 each
         surface,     // triangles between elements of `places`; `indices`: 3 each
         field,       // rows x columns scalars in the channel `values`: an image, or a height field,
                      // whose first node is at `origin`; Frame::numbers: {0}: not in this frame

@@ -1,30 +1,15 @@
 // Vectors of three numbers, for what is drawn and where the mouse is.
 #pragma once
 
-#include <array>
-#include <cmath>
+#include "engine/base/vec3.hpp"
 
 namespace hindcast::render {
 
-using Vec3 = std::array<double, 3>;
-
-inline double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-// a + scale b
-inline Vec3 plus(const Vec3& a, const Vec3& b, double scale = 1) {
-    return {a[0] + scale * b[0], a[1] + scale * b[1], a[2] + scale * b[2]};
-}
-
-inline Vec3 minus(const Vec3& a, const Vec3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-
-inline Vec3 cross(const Vec3& a, const Vec3& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-// Of length 1; `otherwise` in place of the zero vector.
-inline Vec3 normalized(const Vec3& v, const Vec3& otherwise) {
-    const double length = std::sqrt(dot(v, v));
-    return length > 0 ? Vec3{v[0] / length, v[1] / length, v[2] / length} : otherwise;
-}
+using numeric::cross;
+using numeric::dot;
+using numeric::minus;
+using numeric::normalized;
+using numeric::plus;
+using numeric::Vec3;
 
 }  // namespace hindcast::render

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/geometry/kinds/shape_kind.hpp"
 #include "engine/runtime/array/array.hpp"
 
 namespace hindcast::model {
@@ -61,8 +62,7 @@ struct DrawnBall {
 // A rigid obstacle where its quantities say, which at the time t has moved by velocity t and turned
 // about its centre by exp(angular_velocity t).
 struct DrawnSolid {
-    enum class Kind : std::uint8_t { box, capsule, cylinder, distance_field };
-    Kind kind = Kind::box;
+    geometry::ShapeKind kind = geometry::ShapeKind::box;
     const Quantity* place = nullptr;   // m: centre, one end of the axis, or the grid's first node
     const Quantity* extent = nullptr;  // m: half extents, or the other end
     const Quantity* radius = nullptr;  // m, around the axis
@@ -78,19 +78,11 @@ struct DrawnSolid {
 // A rigid body: shapes in its axes. Where it is stands in one row of two arrays of the state.
 struct DrawnBody {
     struct Shape {
-        enum class Kind : std::uint8_t {
-            box,        // half extents
-            ellipsoid,  // radii
-            capsule,    // radius, half length along z
-            cylinder,   // the same
-            rectangle,  // half extents along x and y; its normal is z
-            triangles   // `corners`
-        };
-        Kind kind = Kind::box;
-        std::array<double, 3> size{};                   // m
+        geometry::ShapeKind kind = geometry::ShapeKind::box;
+        std::array<double, 3> size{};                   // m, as in engine/geometry/contact.hpp
         std::array<double, 3> place{};                  // m
         std::array<double, 4> orientation{1, 0, 0, 0};  // quaternion (w, x, y, z)
-        std::vector<double> corners = {};               // m; nine for each triangle
+        std::vector<double> corners = {};               // m, of a mesh; nine for each triangle
     };
     std::string name = {};  // within its robot; "": it has none
     std::vector<Shape> shapes;

@@ -213,7 +213,7 @@ Float standing_energy(const Form& form, const Vec<Float, D>& x,
                       const Property<Float>& stiffness, const Property<Float>& reach) {
     Obstacle<D> obstacle(form);
     obstacle.size = number[0];
-    if (form.solid == Solid::plane) {
+    if (form.kind == ShapeKind::plane) {
         obstacle.centre = Vec<Float, D>::filled(Float(0));
         obstacle.extent = normalize(vector[0]);
     } else {
@@ -222,7 +222,7 @@ Float standing_energy(const Form& form, const Vec<Float, D>& x,
     return stiffness[0] * barrier(obstacle.distance(x), reach[0]);
 }
 std::vector<std::string> with_surface(const Form& form, std::vector<std::string> names) {
-    const bool plane = form.solid == Solid::plane;
+    const bool plane = form.kind == ShapeKind::plane;
     names.insert(names.begin(), {plane ? "normal" : "center", plane ? "offset" : "radius",
                                  "stiffness", "reach", "x"});
     return names;
@@ -262,19 +262,15 @@ double length(Values v) {
 // Given::turning_way(), per rad/s and second.
 double turning_radius(const Meeting& m, const auto& values_of) {
     const Numbers& n = m.numbers;
-    switch (m.form.solid) {
-        case Solid::plane:
-        case Solid::sphere: return 0;
-        case Solid::box: return length(values_of(n.extent));
-        case Solid::distance_field: return m.form.half_diagonal();
-        case Solid::capsule:
-        case Solid::cylinder: break;
-    }
+    if (m.form.is_field()) return m.form.grid.half_diagonal();
+    if (m.form.row().placed_by == PlacedBy::centre_and_half_extents)
+        return length(values_of(n.extent));
+    if (!m.form.has_axis()) return 0;
     std::vector<double> half;
     for (std::size_t c = 0; c < values_of(n.place).size(); ++c)
         half.push_back(0.5 * (values_of(n.extent)[c] - values_of(n.place)[c]));
     const double radius = values_of(n.size).front(), axis = length(half);
-    double farthest = m.form.solid == Solid::capsule ? axis + radius : std::hypot(axis, radius);
+    double farthest = m.form.row().round_ends ? axis + radius : std::hypot(axis, radius);
     const Values omega = values_of(m.angular_velocity);
     if (omega.size() == 3) {  // turning about its own axis does not move it
         double along = 0;
@@ -322,7 +318,7 @@ void publish_kernels(Registry& registry) {
                                      .doc("the half-space n.x < offset, or a ball");
     const auto form_of = [](const model::Settings& options) {
         Form form;
-        form.solid = options.choice("surface") == "plane" ? Solid::plane : Solid::sphere;
+        form.kind = options.choice("surface") == "plane" ? ShapeKind::plane : ShapeKind::sphere;
         return form;
     };
     using Parameters = std::vector<model::PublishedKernel::Parameter>;

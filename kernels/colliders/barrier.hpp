@@ -28,7 +28,7 @@
 
 namespace hindcast::barrier {
 
-// The numbers of an obstacle; null where its solid has none.
+// The numbers of an obstacle; null where its kind has none.
 struct Numbers {
     model::Quantity* place = nullptr;        // normal, centre, one end or a grid's first node
     model::Quantity* extent = nullptr;       // the other end or half extents
@@ -39,7 +39,7 @@ struct Numbers {
 
 struct Meeting {
     std::string name;
-    Form form;  // its solid, and of a distance field the grid; meet() says the rest
+    Form form;  // its kind, and the grid of a distance field; meet() fills in the rest
     Numbers numbers;
     model::Range range;                           // of the points that it meets
     model::Quantity* velocity = nullptr;          // m/s; null: none

@@ -1,5 +1,7 @@
 #include "kernels/colliders/barrier_scene.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -133,8 +135,9 @@ Meeting meeting(const Settings& settings, Model& model, Form form, const Numbers
 namespace {
 
 // Throws Error where the values of a grid cannot be distances.
-void check_samples(const Settings& settings, const Form& form, double reach, Values values) {
-    const std::vector<std::int64_t>& n = form.counts;
+void check_samples(const Settings& settings, const geometry::FieldGrid& grid, double reach,
+                   Values values) {
+    const std::vector<std::int64_t>& n = grid.counts;
     const std::size_t axes = n.size();
     std::vector<std::int64_t> at(axes, 0);
     const auto index = [&](const std::vector<std::int64_t>& node) {
@@ -172,12 +175,12 @@ void check_samples(const Settings& settings, const Form& form, double reach, Val
             std::vector<std::int64_t> next = at;
             if (++next[k] >= n[k]) continue;
             const double change = std::abs(value(next) - here);
-            if (change > form.spacing * (1 + 1e-6))
+            if (change > grid.spacing * (1 + 1e-6))
                 throw settings
                     .error("distances",
                            "from " + place() + " to the next along axis " + std::to_string(k) +
                                " the distance changes by " + document::shortest(change) +
-                               " m, more than the spacing of " + document::shortest(form.spacing) +
+                               " m, more than the spacing of " + document::shortest(grid.spacing) +
                                " m: that is no distance")
                     .remedy("give distances in metres, on nodes of this order and spacing");
         }
@@ -186,8 +189,8 @@ void check_samples(const Settings& settings, const Form& form, double reach, Val
 
 class ObstacleOf final : public model::Instance {
 public:
-    ObstacleOf(Solid solid, std::shared_ptr<Settings> settings)
-        : settings_(std::move(settings)), solid_(solid) {}
+    ObstacleOf(const geometry::KindRow& row, std::shared_ptr<Settings> settings)
+        : settings_(std::move(settings)), row_(row) {}
 
     void build(Model& model) override {
         const Settings& s = *settings_;
@@ -197,14 +200,14 @@ public:
                        "this obstacle has the response \"barrier\" only, which does not go "
                        "with the integrator semi_implicit_euler")
                 .remedy("choose an implicit integrator, or planes and spheres");
-        if (solid_ == Solid::cylinder && model.dimension() != 3)
-            throw s.error("type", "there is no cylinder in the plane")
+        if (!row_.in_plane && model.dimension() != 3)
+            throw s.error("type", fmt::format("there is no {} in the plane", row_.name))
                 .remedy("take a box or a capsule");
         Form form;
-        form.solid = solid_;
+        form.kind = row_.kind;
         Numbers numbers;
         const auto number = [&](const char* key) { return &s.quantity(model, key); };
-        if (solid_ == Solid::capsule || solid_ == Solid::cylinder) {
+        if (row_.has_axis()) {
             numbers = {.place = number("start"), .extent = number("end"), .size = number("radius")};
             const Numbers ends = numbers;
             const auto check = [settings = settings_, ends](const Quantity* changed,
@@ -217,7 +220,7 @@ public:
             for (Quantity* q : {ends.place, ends.extent})
                 q->check = [check, q](Values values) { check(q, values); };
             check(ends.place, ends.place->values);
-        } else if (solid_ == Solid::box) {
+        } else if (row_.placed_by == PlacedBy::centre_and_half_extents) {
             numbers = {.place = number("center"), .extent = number("half_extents")};
             if (s.written("orientation")) {
                 numbers.orientation =
@@ -232,14 +235,15 @@ public:
                 }
             }
         } else {
-            form.spacing = s.number("spacing");
+            form.grid.spacing = s.number("spacing");
             numbers.place = number("origin");
-            numbers.samples = &distances(model, form);
+            numbers.samples = &distances(model, form.grid);
         }
         const Meeting m = meeting(s, model, form, numbers);
-        if (solid_ == Solid::distance_field) {
-            const auto check = [settings = settings_, form](double reach, Values values) {
-                check_samples(*settings, form, reach, values);
+        if (form.is_field()) {
+            const auto check = [settings = settings_, grid = form.grid](double reach,
+                                                                        Values values) {
+                check_samples(*settings, grid, reach, values);
             };
             numbers.samples->check = [check, reach = m.distance](Values values) {
                 check(reach->values.front(), values);
@@ -251,34 +255,29 @@ public:
         }
         meet(model, m);
         add_contact_obstacle(model, s,
-                             {.solid = solid_,
+                             {.kind = row_.kind,
                               .numbers = numbers,
                               .velocity = m.velocity,
-                              .field = solid_ == Solid::distance_field ? &form : nullptr,
+                              .grid = form.grid,
                               .range = m.range,
                               .law = "barrier",
                               .through_forces = true});
-        using Kind = model::DrawnSolid::Kind;
-        model.draw(
-            {s.name(), model::DrawnSolid{.kind = solid_ == Solid::box        ? Kind::box
-                                                 : solid_ == Solid::capsule  ? Kind::capsule
-                                                 : solid_ == Solid::cylinder ? Kind::cylinder
-                                                                             : Kind::distance_field,
-                                         .place = numbers.place,
-                                         .extent = numbers.extent,
-                                         .radius = numbers.size,
-                                         .orientation = numbers.orientation,
-                                         .velocity = m.velocity,
-                                         .angular_velocity = m.angular_velocity,
-                                         .samples = numbers.samples,
-                                         .counts = form.counts,
-                                         .spacing = form.spacing}});
+        model.draw({s.name(), model::DrawnSolid{.kind = row_.kind,
+                                                .place = numbers.place,
+                                                .extent = numbers.extent,
+                                                .radius = numbers.size,
+                                                .orientation = numbers.orientation,
+                                                .velocity = m.velocity,
+                                                .angular_velocity = m.angular_velocity,
+                                                .samples = numbers.samples,
+                                                .counts = form.grid.counts,
+                                                .spacing = form.grid.spacing}});
     }
     void finish(Model& model) override { make_room(model); }
 
 private:
-    // Reads the grid into the form.
-    Quantity& distances(Model& model, Form& form) const {
+    // Reads the nodes of a grid, and the distances at them.
+    Quantity& distances(Model& model, geometry::FieldGrid& grid) const {
         const Settings& s = *settings_;
         const document::Node& nodes = *s.find("nodes");
         const auto axes = static_cast<std::size_t>(model.dimension());
@@ -289,8 +288,8 @@ private:
                 .remedy("give one per axis");
         std::int64_t count = 1;
         for (std::size_t k = 0; k < axes; ++k) {
-            form.counts.push_back(document::integer_of(nodes.item(k), 7, 4096));
-            count *= form.counts.back();
+            grid.counts.push_back(document::integer_of(nodes.item(k), 7, 4096));
+            count *= grid.counts.back();
         }
         if (count > (std::int64_t{1} << 26))
             throw s.error("nodes", "the grid has more than 2^26 nodes").remedy("make it coarser");
@@ -298,23 +297,22 @@ private:
         for (std::int64_t i = 0; i < count; ++i) {
             std::int64_t rest = i;
             places.resize(places.size() + axes);
-            for (std::size_t k = axes; k-- > 0; rest /= form.counts[k])
+            for (std::size_t k = axes; k-- > 0; rest /= grid.counts[k])
                 places[static_cast<std::size_t>(i) * axes + k] =
-                    form.spacing * static_cast<double>(rest % form.counts[k]);
+                    grid.spacing * static_cast<double>(rest % grid.counts[k]);
         }
-        return s.quantity(model, "distances", count, places, form.counts);
+        return s.quantity(model, "distances", count, places, grid.counts);
     }
 
     std::shared_ptr<Settings> settings_;
-    Solid solid_;
+    const geometry::KindRow& row_;
 };
 
 }  // namespace
 
 void register_obstacles(Registry& registry) {
     using namespace model;
-    const auto add = [&](Solid solid, const char* type, const char* title, const std::string& doc,
-                         std::vector<Field> fields) {
+    const auto add = [&](const geometry::KindRow& row, std::vector<Field> fields) {
         fields.push_back(
             particles::of_field().optional().doc("the body; without it, all points of the scene"));
         fields.push_back(
@@ -337,55 +335,50 @@ void register_obstacles(Registry& registry) {
             if (f.key == "stiffness") f.fallback_json.clear();  // required
             fields.push_back(std::move(f));
         }
-        registry.add({Section::colliders, type, title, doc, std::move(fields),
-                      [solid](std::shared_ptr<Settings> s) {
-                          return std::make_unique<ObstacleOf>(solid, std::move(s));
+        registry.add({Section::colliders, std::string(row.name), std::string(row.title),
+                      std::string(row.obstacle_text), std::move(fields),
+                      [&row](std::shared_ptr<Settings> s) {
+                          return std::make_unique<ObstacleOf>(row, std::move(s));
                       },
                       true});
     };
     const auto end = [](const char* key, const char* which) {
         return vector(key).unit("m").differentiable().doc(std::string(which) + " of its axis");
     };
-    add(Solid::capsule, "capsule", "Capsule",
-        "A capsule: points stay farther than the radius from the line between two places. It turns "
-        "about the middle.",
-        {end("start", "one end"), end("end", "the other end"),
-         number("radius").unit("m").positive().differentiable().doc("around the axis")});
-    add(Solid::cylinder, "cylinder", "Cylinder",
-        "A cylinder with flat ends, in space. It turns about the middle of its axis.",
-        {end("start", "one end"), end("end", "the other end"),
-         number("radius").unit("m").positive().differentiable().doc("around the axis")});
-    add(Solid::box, "box", "Box", "A box; in the plane, a rectangle. It turns about its centre.",
-        {vector("center").unit("m").differentiable().doc("of the box"),
-         vector("half_extents")
-             .unit("m")
-             .positive()
-             .differentiable()
-             .doc("half of its length along each of its axes"),
-         values("orientation")
-             .optional()
-             .differentiable()
-             .doc("how it is turned about its centre: in the plane an angle in rad, in space a "
-                  "quaternion [w, x, y, z]; default: its axes are those of the scene")});
-    add(Solid::distance_field, "distance_field", "Solid by its distances",
-        "A solid by its distance at the nodes of a grid, negative inside, in between a cubic "
-        "B-spline with these coefficients: twice continuously differentiable; exact where the "
-        "distance is linear, elsewhere it is f + spacing^2/6 (Laplacian of f), so that a ball of "
-        "radius r in space is smaller by spacing^2/(3 r). Beyond the grid no point is met. It "
-        "turns "
-        "about the grid's centre.",
-        {list("nodes")
-             .doc("of the grid along each axis")
-             .schema(R"({"type":"integer","minimum":7,"maximum":4096})"),
-         vector("origin").unit("m").zero().differentiable().doc("the grid's first node"),
-         number("spacing").unit("m").positive().doc("between nodes"),
-         values("distances")
-             .unit("m")
-             .differentiable()
-             .doc("from the surface, one per node: the last axis runs fastest. A formula has the "
-                  "node's place x, y, z from the first node. Those of the three outermost layers "
-                  "are larger than "
-                  "\"distance\", and neighbours differ by the spacing at most")});
+    for (const geometry::KindRow& row : geometry::kind_rows()) {
+        if (row.placed_by == PlacedBy::ends)
+            add(row,
+                {end("start", "one end"), end("end", "the other end"),
+                 number("radius").unit("m").positive().differentiable().doc("around the axis")});
+        if (row.placed_by == PlacedBy::centre_and_half_extents)
+            add(row,
+                {vector("center").unit("m").differentiable().doc("of the box"),
+                 vector("half_extents")
+                     .unit("m")
+                     .positive()
+                     .differentiable()
+                     .doc("half of its length along each of its axes"),
+                 values("orientation")
+                     .optional()
+                     .differentiable()
+                     .doc("how it is turned about its centre: in the plane an angle in rad, in "
+                          "space a quaternion [w, x, y, z]; default: its axes are those of "
+                          "the scene")});
+        if (row.placed_by == PlacedBy::grid)
+            add(row,
+                {list("nodes")
+                     .doc("of the grid along each axis")
+                     .schema(R"({"type":"integer","minimum":7,"maximum":4096})"),
+                 vector("origin").unit("m").zero().differentiable().doc("the grid's first node"),
+                 number("spacing").unit("m").positive().doc("between nodes"),
+                 values("distances")
+                     .unit("m")
+                     .differentiable()
+                     .doc("from the surface, one per node: the last axis runs fastest. A "
+                          "formula has the node's place x, y, z from the first node. Those of "
+                          "the three outermost layers are larger than \"distance\", and "
+                          "neighbours differ by the spacing at most")});
+    }
 }
 
 }  // namespace hindcast::barrier

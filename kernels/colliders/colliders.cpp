@@ -279,7 +279,7 @@ public:
         if (response == "impact") refuse_if_without_effect(model, range);
         barrier::add_contact_obstacle(
             model, *settings_,
-            {.solid = plane ? barrier::Solid::plane : barrier::Solid::sphere,
+            {.kind = plane ? geometry::ShapeKind::plane : geometry::ShapeKind::sphere,
              .numbers = {.place = &vector, .size = &number},
              .velocity = velocity,
              .range = range,
@@ -287,7 +287,7 @@ public:
              .through_forces = pushes});
         if (response == "barrier") {
             barrier::Form form;
-            form.solid = plane ? barrier::Solid::plane : barrier::Solid::sphere;
+            form.kind = plane ? geometry::ShapeKind::plane : geometry::ShapeKind::sphere;
             barrier::meet(model, barrier::meeting(*settings_, model, form,
                                                   {.place = &vector, .size = &number}));
             return;

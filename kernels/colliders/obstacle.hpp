@@ -1,23 +1,8 @@
 // Obstacles of the response "barrier", traced: where one is at a time, and how far a point is from
-// it.
-//
-//     plane           n.(x - v t) - offset
-//     sphere          |x - c| - r
-//     capsule         |p - clamp(p.e / e.e, -1, 1) e| - r,   p = x - c, e half of its axis
-//     box             |max(q, 0)| + min(max_k q_k, 0),       q = |R^T (x - c)| - half extents
-//     cylinder        the same of q = (distance from the axis - r, |distance along it| - |e|)
-//     distance field  a cubic B-spline whose coefficients are the given values: twice continuously
-//                     differentiable. It is the given function exactly where that is linear, and
-//                     otherwise f + spacing^2 / 6 (Laplacian of f), to fourth order: a ball of
-//                     radius r becomes smaller by (dimension - 1) spacing^2 / (6 r). Beyond the
-//                     grid, what is farther from it than the border is: no barrier reaches there.
-//
-// All are exact distances outside of the solid, but for the last. The centre c moves by v t; what
-// turns has turned about it by exp(omega t) at the time t.
+// it (engine/geometry/kinds). The centre c moves by v t; an obstacle that turns has turned about it by
+// exp(omega t) at the time t. A plane is where n.(x - v t) = offset.
 #pragma once
 
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,37 +10,31 @@
 #include <vector>
 
 #include "engine/ad/grad.hpp"
+#include "engine/geometry/kinds/distances.hpp"
 #include "engine/lang/control.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/quaternion.hpp"
 
 namespace hindcast::barrier {
 
-enum class Solid : std::uint8_t { plane, sphere, capsule, box, cylinder, distance_field };
+using geometry::PlacedBy;
+using geometry::ShapeKind;
 
 struct Form {
-    Solid solid = Solid::plane;
+    ShapeKind kind = ShapeKind::plane;
     bool translates = false, turns = false, oriented = false;
-    bool smoothed = false;             // its friction
-    std::int64_t first = 0;            // of the points that it meets
-    std::vector<std::int64_t> counts;  // of a distance field: nodes along each axis
-    double spacing = 0;
+    bool smoothed = false;     // its friction
+    std::int64_t first = 0;    // of the points that it meets
+    geometry::FieldGrid grid;  // of a distance field
 
+    const geometry::KindRow& row() const { return geometry::row(kind); }
     bool moves() const { return translates || turns; }
-    // Every point of a convex solid is on one side of the plane through the nearest point.
-    bool is_convex() const { return solid != Solid::distance_field; }
-    bool has_axis() const { return solid == Solid::capsule || solid == Solid::cylinder; }
-    // How much faster than the way a distance can change. The spline's slope along an axis is at
-    // most that of the values, which is 1.
-    double steepest() const {
-        return is_convex() ? 1 : 1.000002 * std::sqrt(static_cast<double>(counts.size()));
-    }
-    double half_diagonal() const {  // of the grid, m
-        double square = 0;
-        for (const std::int64_t n : counts)
-            square += std::pow(0.5 * spacing * static_cast<double>(n - 1), 2);
-        return std::sqrt(square);
-    }
+    bool is_field() const { return row().placed_by == PlacedBy::grid; }
+    // All of a convex solid is on one side of the plane through the point nearest to another one.
+    bool is_convex() const { return !is_field(); }
+    bool has_axis() const { return row().has_axis(); }
+    // How much faster than the way a distance can change.
+    double steepest() const { return is_field() ? grid.steepest() : 1; }
 };
 
 // An angular velocity, and an orientation: an angle or a quaternion (w, x, y, z).
@@ -104,42 +83,17 @@ struct Obstacle {
 
     // Negative inside. At most as steep as Form::steepest().
     Float distance(const V& x) const {
-        const V p = x - centre;
-        switch (form->solid) {
-            case Solid::plane: return (dot(extent, p) - size).name("distance");
-            case Solid::sphere: return (norm(p) - size).name("distance");
-            case Solid::capsule: {
-                const Float along = clamp(dot(p, extent) / dot(extent, extent), -1.0, 1.0);
-                return (norm(p - along * extent) - size).name("distance");
-            }
-            case Solid::cylinder: {
-                const Float half = norm(extent);
-                const V axis = extent / half;
-                const Float along = dot(p, axis);
-                return outside(lang::Vec2(norm(p - along * axis) - size, abs(along) - half))
-                    .name("distance");
-            }
-            case Solid::box: {
-                V q = transpose(rotation) * p;
-                for (int k = 0; k < D; ++k) q[k] = abs(q[k]) - extent[k];
-                return outside(q).name("distance");
-            }
-            case Solid::distance_field: break;
-        }
-        const Located at(*this, p);
-        const Float there = spline(at.within);
-        return select(at.beyond > 0.0, norm(lang::Vec2(there, at.beyond)), there).name("distance");
+        Float d = form->is_field() ? field(x).distance()
+                                   : geometry::distance(form->kind, seen(x), extent, size);
+        return d.name("distance");
     }
     // No part of the obstacle is nearer.
     Float clearance(const V& x) const {
-        if (form->is_convex()) return distance(x);
-        const Located at(*this, x - centre);
-        const Float there = spline(at.within) / form->steepest();
-        return select(at.beyond > 0.0, norm(lang::Vec2(there, at.beyond)), there);
+        return form->is_field() ? field(x).clearance() : distance(x);
     }
     // The gradient of the distance.
     V normal(const V& x) const {
-        if (form->solid == Solid::plane) return extent;
+        if (form->kind == ShapeKind::plane) return extent;
         const V at = ad::variable(x);
         return ad::grad(distance(at), at);
     }
@@ -151,7 +105,7 @@ struct Obstacle {
     // The part of the way along `step` after which at least a tenth of the distance is left; at
     // most 1.
     Float limit(const V& x, const V& step) const {
-        if (form->solid == Solid::sphere) return limit_of_sphere(x, step);
+        if (form->kind == ShapeKind::sphere) return limit_of_sphere(x, step);
         const Float kept = 0.1 * clearance(x);
         Float part = 0;
         const auto advance = [&] {
@@ -162,7 +116,7 @@ struct Obstacle {
             part += select(rate * rest > room, room / rate, rest);
         };
         // One round is exact for a plane. The others come nearer with each.
-        const int rounds = form->solid == Solid::plane ? 1 : form->is_convex() ? 12 : 24;
+        const int rounds = form->kind == ShapeKind::plane ? 1 : form->is_convex() ? 12 : 24;
         Int round = 0;
         lang::while_([&] { return part < 1.0 && round < rounds; },
                      [&] {
@@ -174,12 +128,14 @@ struct Obstacle {
     }
 
 private:
-    static Float outside(const auto& q) {
-        constexpr int n = std::decay_t<decltype(q)>::size;
-        Float most = q[0];
-        for (int k = 1; k < n; ++k) most = max(most, q[k]);
-        return norm(max(q, std::decay_t<decltype(q)>::filled(Float(0)))) + min(most, 0.0);
+    // A point as seen from the centre; in the axes of an obstacle that has them.
+    V seen(const V& x) const {
+        const V p = x - centre;
+        return form->row().placed_by == PlacedBy::centre_and_half_extents || form->is_field()
+                   ? transpose(rotation) * p
+                   : p;
     }
+    geometry::FieldDistance<D> field(const V& x) const { return {form->grid, sample, seen(x)}; }
     // |x - c + t step| = |x - c| - nine tenths of the distance, the first time.
     Float limit_of_sphere(const V& x, const V& step) const {
         const V from = x - centre;
@@ -189,47 +145,6 @@ private:
         const lang::Bool meets = b < 0.0 && root > 0.0;
         const Float t = (-b - sqrt(select(meets, root, Float(1)))) / select(meets, a, Float(1));
         return select(meets, min(t, Float(1)), Float(1));
-    }
-    // Where a point is on the grid, in spacings from its first node; and how far beyond its border.
-    struct Located {
-        V within;
-        Float beyond;
-        Located(const Obstacle& o, const V& p) {
-            const V local = transpose(o.rotation) * p / o.form->spacing;
-            V off;
-            for (int k = 0; k < D; ++k) {
-                const auto last =
-                    static_cast<double>(o.form->counts[static_cast<std::size_t>(k)] - 1);
-                const Float u = local[k] + 0.5 * last;
-                within[k] = clamp(u, 1.0, last - 1.0);
-                off[k] = u - within[k];
-            }
-            beyond = norm(off) * o.form->spacing;
-        }
-    };
-    Float spline(const V& u) const {
-        std::array<std::array<Float, 4>, D> weights;
-        std::array<Int, D> first;
-        for (int k = 0; k < D; ++k) {
-            const auto n = static_cast<std::int32_t>(form->counts[static_cast<std::size_t>(k)]);
-            const Int cell = clamp(Int(floor(u[k])), 1, n - 3);
-            const Float f = u[k] - Float(cell), g = 1.0 - f;
-            weights[k] = {g * g * g / 6.0, (4.0 + f * f * (3.0 * f - 6.0)) / 6.0,
-                          (4.0 + g * g * (3.0 * g - 6.0)) / 6.0, f * f * f / 6.0};
-            first[k] = cell - 1;
-        }
-        return sum(weights, first, 0, Int(0));
-    }
-    Float sum(const std::array<std::array<Float, 4>, D>& weights, const std::array<Int, D>& first,
-              int axis, const Int& before) const {
-        if (axis == D) return sample(before);
-        const auto k = static_cast<std::size_t>(axis);
-        Float total = 0;
-        for (int j = 0; j < 4; ++j) {
-            const Int index = before * static_cast<std::int32_t>(form->counts[k]) + first[k] + j;
-            total += weights[k][static_cast<std::size_t>(j)] * sum(weights, first, axis + 1, index);
-        }
-        return total;
     }
 };
 
@@ -268,29 +183,30 @@ struct Given {
             else
                 o.rotation = rotation_by<D>(orientation[0]);
         }
-        if (form.solid != Solid::box && form.solid != Solid::distance_field) o.size = size[0];
         o.centre = V::filled(Float(0));
         o.extent = V::filled(Float(0));
-        switch (form.solid) {
-            case Solid::plane: o.extent = normalize(place[0]); break;
-            case Solid::sphere: o.centre = place[0]; break;
-            case Solid::capsule:
-            case Solid::cylinder:
+        switch (form.row().placed_by) {
+            case PlacedBy::ends:
+                o.size = size[0];
                 o.centre = 0.5 * (place[0] + extent[0]);
                 o.extent = 0.5 * (extent[0] - place[0]);
                 break;
-            case Solid::box:
+            case PlacedBy::centre_and_half_extents:
                 o.centre = place[0];
                 o.extent = extent[0];
                 break;
-            case Solid::distance_field:
+            case PlacedBy::grid:
                 o.centre = place[0];
                 for (int k = 0; k < D; ++k)
-                    o.centre[k] +=
-                        0.5 * form.spacing *
-                        static_cast<double>(form.counts[static_cast<std::size_t>(k)] - 1);
+                    o.centre[k] += form.grid.half_extent(static_cast<std::size_t>(k));
                 o.sample = [this](lang::Int i) { return Float(samples[i]); };
                 break;
+            default:
+                o.size = size[0];
+                if (form.kind == ShapeKind::plane)
+                    o.extent = normalize(place[0]);
+                else
+                    o.centre = place[0];
         }
         if (!form.moves()) return o;
         const Float time = Float(step.value() + end) * h.value();
@@ -318,7 +234,7 @@ struct Given {
     // h times the farthest point's distance from the centre. Turning about its own axis does not
     // move the surface.
     Float turning_way() const {
-        if (!form.turns || form.solid == Solid::sphere) return Float(0);
+        if (!form.turns || form.kind == ShapeKind::sphere) return Float(0);
         const Obstacle<D> o = at();
         Spin<D> across = turn();
         if constexpr (D == 3)
@@ -326,10 +242,9 @@ struct Given {
                 const V axis = normalize(o.extent);
                 across = across - axis * dot(axis, across);
             }
-        Float radius = Float(form.half_diagonal());
-        if (form.solid == Solid::box) radius = norm(o.extent);
-        if (form.solid == Solid::capsule) radius = norm(o.extent) + o.size;
-        if (form.solid == Solid::cylinder) radius = norm(lang::Vec2(norm(o.extent), o.size));
+        Float radius = form.is_field() ? Float(form.grid.half_diagonal()) : norm(o.extent);
+        if (form.has_axis())
+            radius = form.row().round_ends ? radius + o.size : norm(lang::Vec2(radius, o.size));
         if constexpr (D == 3)
             return norm(across) * radius;
         else

@@ -30,49 +30,41 @@ model::HalfSpace half_space_of(std::span<const double> normal, double offset) {
 namespace {
 
 // A box around the obstacle, however it is turned; or the half-space of a plane.
-model::Bounds bounds_of(const ContactObstacle& of, int dimension, double half_diagonal,
-                        double time) {
+model::Bounds bounds_of(const ContactObstacle& of, int dimension, double time) {
     const auto D = static_cast<std::size_t>(dimension);
     std::vector<double> place = of.numbers.place->values;
     std::vector<double> way(D, 0.0);
     if (of.velocity != nullptr)
         for (std::size_t k = 0; k < D; ++k) way[k] = of.velocity->values[k] * time;
     model::Bounds bounds;
-    if (of.solid == Solid::plane) {
+    if (of.kind == ShapeKind::plane) {
         model::HalfSpace half = half_space_of(place, of.numbers.size->values.front());
         for (std::size_t k = 0; k < D; ++k) half.offset += half.normal[k] * way[k];
         bounds.half_spaces.push_back(half);
         return bounds;
     }
-    double radius = half_diagonal;
+    const PlacedBy placed_by = geometry::row(of.kind).placed_by;
+    double radius = of.grid.half_diagonal();
+    if (of.numbers.size != nullptr) radius = of.numbers.size->values.front();
+    if (placed_by == PlacedBy::centre_and_half_extents) radius = norm_of(of.numbers.extent->values);
+    if (placed_by == PlacedBy::grid)
+        for (std::size_t k = 0; k < D; ++k) place[k] += of.grid.half_extent(k);
     model::Box box;
-    if (of.solid == Solid::sphere || of.solid == Solid::capsule || of.solid == Solid::cylinder)
-        radius = of.numbers.size->values.front();
-    if (of.solid == Solid::cylinder) radius *= std::sqrt(2.0);  // its rims, along any axis
-    if (of.solid == Solid::box) radius = norm_of(of.numbers.extent->values);
-    if (of.solid == Solid::distance_field)
-        for (std::size_t k = 0; k < D; ++k)
-            place[k] += 0.5 * of.field->spacing * static_cast<double>(of.field->counts[k] - 1);
-    for (std::size_t k = 0; k < D; ++k) place[k] += way[k];
-    box.add(place.data(), dimension, radius);
-    if (of.solid == Solid::capsule || of.solid == Solid::cylinder) {
-        std::vector<double> end = of.numbers.extent->values;
-        for (std::size_t k = 0; k < D; ++k) end[k] += way[k];
-        box.add(end.data(), dimension, radius);
-    }
+    const auto add = [&](std::vector<double> centre) {
+        for (std::size_t k = 0; k < D; ++k) centre[k] += way[k];
+        box.add(centre.data(), dimension, radius);
+    };
+    add(place);
+    if (placed_by == PlacedBy::ends) add(of.numbers.extent->values);
     bounds.boxes.push_back(box);
     return bounds;
 }
 
 // Across its thinnest part, m; 0: not known, or as thick as one likes.
 double thickness_of(const ContactObstacle& of) {
-    switch (of.solid) {
-        case Solid::sphere:
-        case Solid::capsule:
-        case Solid::cylinder: return 2 * of.numbers.size->values.front();
-        case Solid::box: return 2 * std::ranges::min(of.numbers.extent->values);
-        default: return 0;
-    }
+    if (of.kind == ShapeKind::plane) return 0;
+    if (of.numbers.size != nullptr) return 2 * of.numbers.size->values.front();
+    return of.numbers.extent != nullptr ? 2 * std::ranges::min(of.numbers.extent->values) : 0;
 }
 
 }  // namespace
@@ -80,18 +72,14 @@ double thickness_of(const ContactObstacle& of) {
 void add_contact_obstacle(Model& model, const model::Settings& settings,
                           const ContactObstacle& obstacle) {
     const std::string& name = settings.name();
-    const double half_diagonal = obstacle.field != nullptr ? obstacle.field->half_diagonal() : 0;
-    // The form lives as long as the build; the bounds ask for it later.
     model.contact_pairs().add(
         {.name = name,
          .pointer = settings.node().pointer(),
          .extent = model::Extent::obstacle,
          .moves = false,
          .several = false,
-         .bounds = [of = obstacle, field = obstacle.field != nullptr ? *obstacle.field : Form{},
-                    half_diagonal, dimension = model.dimension()](double time) mutable {
-             of.field = &field;
-             return bounds_of(of, dimension, half_diagonal, time);
+         .bounds = [of = obstacle, dimension = model.dimension()](double time) {
+             return bounds_of(of, dimension, time);
          }});
     particles::keep_apart(model, name, obstacle.range, obstacle.law, obstacle.through_forces);
     const double thickness = thickness_of(obstacle);

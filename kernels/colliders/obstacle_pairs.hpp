@@ -15,10 +15,10 @@ model::HalfSpace half_space_of(std::span<const double> normal, double offset);
 
 // An obstacle of the scene, its points by `range`, and what it does to them.
 struct ContactObstacle {
-    Solid solid = Solid::plane;
+    ShapeKind kind = ShapeKind::plane;
     Numbers numbers;
     const model::Quantity* velocity = nullptr;  // m/s; null: none
-    const Form* field = nullptr;                // of a distance field: its grid
+    geometry::FieldGrid grid = {};              // of a distance field
     model::Range range;
     std::string law;              // "impact"
     bool through_forces = false;  // not by velocities

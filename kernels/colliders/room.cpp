@@ -220,7 +220,7 @@ void make_room(Model& model) {
         first_sample.push_back(samples);
         if (o.form.is_convex()) continue;
         std::int64_t nodes = 1;
-        for (const std::int64_t n : o.form.counts) nodes *= n;
+        for (const std::int64_t n : o.form.grid.counts) nodes *= n;
         samples += nodes;
     }
     std::vector<NamedArgument> arguments{{"table", table},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/session/frames/solid_source.hpp"
+#include "tests/support/surfaces.hpp"
 
 namespace hindcast::test {
 
@@ -96,9 +97,13 @@ StageMaker solid_gallery(RealType real) {
     const auto add_solid = [&](const char* name, Mesh mesh, const Vec3& centre, double angle) {
         maker.solid(name, std::move(mesh), centre, angle).colour = {0.45F, 0.62F, 0.55F, 1};
     };
-    add_solid("box", session::box_mesh({0.15, 0.1, 0.12}, 3), {1, -0.1, 0.12}, 0.5);
-    add_solid("capsule", session::capsule_mesh({0.12, 0, 0.16}, 0.08, 3), {1, 0.35, 0.24}, 0.8);
-    add_solid("cylinder", session::cylinder_mesh({0, 0, 0.2}, 0.12), {0.95, 0.8, 0.2}, 0);
+    add_solid("box", test::surface(hindcast::geometry::ShapeKind::box, {0.15, 0.1, 0.12}, 0, 3),
+              {1, -0.1, 0.12}, 0.5);
+    add_solid("capsule",
+              test::surface(hindcast::geometry::ShapeKind::capsule, {0.12, 0, 0.16}, 0.08, 3),
+              {1, 0.35, 0.24}, 0.8);
+    add_solid("cylinder", test::surface(hindcast::geometry::ShapeKind::cylinder, {0, 0, 0.2}, 0.12),
+              {0.95, 0.8, 0.2}, 0);
     maker.with_numbers(Drawable::Kind::box_edges, "walls", {-1.25, -1.15, 0, 1.25, 1.15, 1.25});
     maker.with_numbers(Drawable::Kind::markers, "targets", {0.9, -0.9, 0.9, -0.7, 0.9, 0.5})
         .colour = {0.35F, 0.90F, 0.55F, 1};
@@ -141,8 +146,10 @@ StageMaker plane_gallery(RealType real) {
                                                                                        0.6F, 1};
     maker.with_numbers(Drawable::Kind::ball, "obstacle", {2.7, 0.4, 0, 0.2}).colour = {0.62F, 0.42F,
                                                                                        0.60F, 1};
-    maker.solid("box", session::box_mesh({0.15, 0.08, 0}, 2), {2.75, 0.85, 0}, 0.5).colour = {
-        0.45F, 0.62F, 0.55F, 1};
+    maker
+        .solid("box", test::surface(hindcast::geometry::ShapeKind::box, {0.15, 0.08, 0}, 0, 2),
+               {2.75, 0.85, 0}, 0.5)
+        .colour = {0.45F, 0.62F, 0.55F, 1};
     maker.with_numbers(Drawable::Kind::box_edges, "walls", {0, 0, 0, 3, 1.45, 0});
     maker.with_numbers(Drawable::Kind::markers, "targets", {2.75, 1.1, 0}).colour = {0.35F, 0.90F,
                                                                                      0.55F, 1};

@@ -6,6 +6,7 @@
 #include "app/render/colour_map.hpp"
 #include "app/session/frames/solid_source.hpp"
 #include "tests/render/studio.hpp"
+#include "tests/support/surfaces.hpp"
 
 using namespace hindcast::render;
 using namespace hindcast::test;
@@ -158,7 +159,9 @@ TEST_CASE("render: the cut of a tetrahedron shows the numbers between its corner
 TEST_CASE("render: a cut rigid body is filled, lit as the slice is") {
     Studio studio;
     StageMaker maker;
-    maker.solid("box", hindcast::session::box_mesh({0.3, 0.3, 0.3}, 3), {0, 0, 0});
+    maker.solid("box",
+                hindcast::test::surface(hindcast::geometry::ShapeKind::box, {0.3, 0.3, 0.3}, 0, 3),
+                {0, 0, 0});
     View view = front_view();
     const Image whole = studio.draw(maker, view);
     view.slice = before(0.1);

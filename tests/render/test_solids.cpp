@@ -6,6 +6,7 @@
 
 #include "app/session/frames/solid_source.hpp"
 #include "tests/render/studio.hpp"
+#include "tests/support/surfaces.hpp"
 
 using namespace hindcast;
 using namespace hindcast::render;
@@ -35,15 +36,15 @@ TEST_CASE("render: solids cover what they do in space, seen from any side") {
         maker.solid("solid", mesh, {}, angle);
         return count_drawn(studio.draw(maker, view)) / 2500.0;
     };
-    const Mesh box = session::box_mesh({0.5, 0.8, 0.3}, 3);
+    const Mesh box = test::surface(hindcast::geometry::ShapeKind::box, {0.5, 0.8, 0.3}, 0, 3);
     CHECK(covered(box, from_above) == doctest::Approx(1.6).epsilon(0.02));
     CHECK(covered(box, from_above, 0.6) == doctest::Approx(1.6).epsilon(0.02));
     CHECK(covered(box, from_front) == doctest::Approx(0.6).epsilon(0.02));
     CHECK(covered(box, from_front, pi / 2) == doctest::Approx(0.96).epsilon(0.02));
-    const Mesh capsule = session::capsule_mesh({0, 0.5, 0}, 0.4, 3);
+    const Mesh capsule = test::surface(hindcast::geometry::ShapeKind::capsule, {0, 0.5, 0}, 0.4, 3);
     CHECK(covered(capsule, from_above, 0.6) == doctest::Approx(0.8 + pi * 0.16).epsilon(0.02));
     CHECK(covered(capsule, from_front) == doctest::Approx(pi * 0.16).epsilon(0.02));
-    const Mesh cylinder = session::cylinder_mesh({0, 0, 0.7}, 0.5);
+    const Mesh cylinder = test::surface(hindcast::geometry::ShapeKind::cylinder, {0, 0, 0.7}, 0.5);
     CHECK(covered(cylinder, from_above) == doctest::Approx(pi * 0.25).epsilon(0.02));
     CHECK(covered(cylinder, from_front) == doctest::Approx(1.4).epsilon(0.02));
 }
@@ -54,7 +55,10 @@ TEST_CASE("render: solids in the plane have one colour, over the field and under
         StageMaker maker;
         maker.stage.dimension = 2;
         maker.stage.real = real;
-        maker.solid("stadium", session::capsule_mesh({0.5, 0, 0}, 0.25, 2), {0.1, 0.2, 0}, 0.7)
+        maker
+            .solid("stadium",
+                   test::surface(hindcast::geometry::ShapeKind::capsule, {0.5, 0, 0}, 0.25, 2),
+                   {0.1, 0.2, 0}, 0.7)
             .colour = {0, 1, 0, 1};
         maker.points(maker.channel("position", 2, {0.1, 0.2}), 1, 0.1).colour = {1, 0, 0, 1};
         const Image image = studio.draw(maker, plane_view(maker, 200, 200, 2));
@@ -73,7 +77,8 @@ TEST_CASE("render: a solid's sides are lit by where they face, and it throws a s
     Studio studio;
     StageMaker maker;
     maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 0, 1, 0});
-    maker.solid("box", session::box_mesh({0.3, 0.3, 0.3}, 3), {0, 0, 1});
+    maker.solid("box", test::surface(hindcast::geometry::ShapeKind::box, {0.3, 0.3, 0.3}, 0, 3),
+                {0, 0, 1});
     View view = from_above;
     const Image bright = studio.draw(maker, view);
     view.shadows = true;
@@ -97,7 +102,8 @@ TEST_CASE("render: a click on a solid, its outline, and the box around it") {
     Studio studio;
     StageMaker maker;
     maker.points(maker.channel("position", 3, {0, 1.5, 0}), 1, 0.3);  // hidden from the front
-    maker.solid("box", session::box_mesh({0.5, 0.25, 0.5}, 3), {0.2, 0.1, 0.3}, pi / 2);
+    maker.solid("box", test::surface(hindcast::geometry::ShapeKind::box, {0.5, 0.25, 0.5}, 0, 3),
+                {0.2, 0.1, 0.3}, pi / 2);
     View view = from_front;
     view.selected_drawable = 1;
     const Image image = studio.draw(maker, view);

@@ -8,6 +8,7 @@
 
 #include "app/session/frames/scene_info.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/surfaces.hpp"
 
 using namespace hindcast;
 using render::Mesh;
@@ -77,13 +78,14 @@ const double round_part = 48 * std::sin(2 * pi / 48) / (2 * pi);
 }  // namespace
 
 TEST_CASE("solids: the surface of a box") {
-    const Mesh mesh = session::box_mesh({0.5, 0.25, 2}, 3);
+    const Mesh mesh = test::surface(hindcast::geometry::ShapeKind::box, {0.5, 0.25, 2}, 0, 3);
     check_closed(mesh);
     CHECK(mesh.places.size() == 36);
     CHECK(volume(mesh) == doctest::Approx(8 * 0.25).epsilon(1e-14));
     for (const Vec3& p : mesh.places)
         CHECK(Vec3{std::abs(p[0]), std::abs(p[1]), std::abs(p[2])} == Vec3{0.5, 0.25, 2});
-    CHECK(area(session::box_mesh({0.5, 0.25, 0}, 2)) == doctest::Approx(0.5).epsilon(1e-14));
+    CHECK(area(test::surface(hindcast::geometry::ShapeKind::box, {0.5, 0.25, 0}, 0, 2)) ==
+          doctest::Approx(0.5).epsilon(1e-14));
 }
 
 TEST_CASE("solids: the surface of a capsule and of a cylinder along any axis") {
@@ -94,7 +96,7 @@ TEST_CASE("solids: the surface of a capsule and of a cylinder along any axis") {
             const double along = dot(p, half) / h;
             return std::pair(along, std::sqrt(std::max(dot(p, p) - along * along, 0.0)));
         };
-        const Mesh capsule = session::capsule_mesh(half, r, 3);
+        const Mesh capsule = test::surface(hindcast::geometry::ShapeKind::capsule, half, r, 3);
         check_closed(capsule);
         CHECK(farthest(capsule, [&](const Vec3& p) {
                   const auto [along, out] = split(p);
@@ -104,7 +106,7 @@ TEST_CASE("solids: the surface of a capsule and of a cylinder along any axis") {
         CHECK(volume(capsule) < whole);
         CHECK(volume(capsule) > 0.99 * whole);
 
-        const Mesh cylinder = session::cylinder_mesh(half, r);
+        const Mesh cylinder = test::surface(hindcast::geometry::ShapeKind::cylinder, half, r);
         check_closed(cylinder);
         CHECK(volume(cylinder) == doctest::Approx(2 * h * pi * r * r * round_part).epsilon(1e-12));
         CHECK(farthest(cylinder, [&](const Vec3& p) {
@@ -112,7 +114,7 @@ TEST_CASE("solids: the surface of a capsule and of a cylinder along any axis") {
                   return out < 1e-7 ? std::abs(along) - h : std::max(out - r, std::abs(along) - h);
               }) < 1e-7);
     }
-    CHECK(area(session::capsule_mesh({0.3, 0.4, 0}, 0.25, 2)) ==
+    CHECK(area(test::surface(hindcast::geometry::ShapeKind::capsule, {0.3, 0.4, 0}, 0.25, 2)) ==
           doctest::Approx(2 * 0.5 * 2 * 0.25 + pi * 0.0625 * round_part).epsilon(1e-12));
 }
 
@@ -133,7 +135,7 @@ TEST_CASE("solids: the surface of a distance field is where its spline is zero")
         return samples;
     };
     const Vec3 centre{0.1, -0.05, 0.2};
-    const Mesh ball = session::field_mesh({21, 20, 24}, spacing, field({21, 20, 24}, centre, 6));
+    const Mesh ball = test::field_surface({21, 20, 24}, spacing, field({21, 20, 24}, centre, 6));
     check_closed(ball);
     CHECK(farthest(ball, [&](const Vec3& p) {
               const Vec3 d = minus(p, centre);
@@ -145,7 +147,7 @@ TEST_CASE("solids: the surface of a distance field is where its spline is zero")
         const Vec3 d = minus(ball.places[k], centre);
         CHECK(dot(d, ball.normals[k]) == doctest::Approx(r).epsilon(1e-10));
     }
-    const Mesh disc = session::field_mesh({21, 25}, spacing, field({21, 25}, {0.1, -0.05, 0}, 4));
+    const Mesh disc = test::field_surface({21, 25}, spacing, field({21, 25}, {0.1, -0.05, 0}, 4));
     CHECK(area(disc) == doctest::Approx(pi * r * r).epsilon(0.002));
     CHECK(area(disc) < pi * r * r);
 }

@@ -5,6 +5,7 @@
 
 #include "app/session/frames/solid_source.hpp"
 #include "engine/base/error.hpp"
+#include "engine/geometry/kinds/row.hpp"
 
 namespace hindcast::session {
 
@@ -14,36 +15,13 @@ using render::Mesh;
 using render::Vec3;
 using BodyShape = model::DrawnBody::Shape;
 
-Mesh triangles_mesh(const std::vector<double>& corners) {
-    Mesh mesh;
-    for (std::size_t t = 0; t + 9 <= corners.size(); t += 9) {
-        std::array<Vec3, 3> p{};
-        for (std::size_t k = 0; k < 9; ++k) p[k / 3][k % 3] = corners[t + k];
-        const Vec3 normal = normal_of(p[0], p[1], p[2]);
-        for (const Vec3& corner : p) {
-            mesh.places.push_back(corner);
-            mesh.normals.push_back(normal);
-        }
-    }
-    return mesh;
-}
-
 // The parts of robots are many, and small: smooth normals hide that they have few sides.
 constexpr int around = 24;
 
 Mesh mesh_of(const BodyShape& shape) {
-    const auto& s = shape.size;
-    switch (shape.kind) {
-        case BodyShape::Kind::box: return box_mesh({s[0], s[1], s[2]}, 3);
-        case BodyShape::Kind::ellipsoid: return ellipsoid_mesh({s[0], s[1], s[2]}, around);
-        case BodyShape::Kind::capsule: return capsule_mesh({0, 0, s[1]}, s[0], 3, around);
-        case BodyShape::Kind::cylinder: return cylinder_mesh({0, 0, s[1]}, s[0], around);
-        case BodyShape::Kind::rectangle:
-            return triangles_mesh({-s[0], -s[1], 0, s[0], -s[1], 0, s[0], s[1], 0,  //
-                                   -s[0], -s[1], 0, s[0], s[1], 0, -s[0], s[1], 0});
-        case BodyShape::Kind::triangles: break;
-    }
-    return triangles_mesh(shape.corners);
+    return drawn(shape.kind == geometry::ShapeKind::mesh
+                     ? geometry::flat_triangles(shape.corners)
+                     : geometry::surface_of(shape.kind, shape.size, around));
 }
 
 std::vector<double> pose_of(const double* place, const double* quaternion) {

@@ -9,8 +9,8 @@ namespace {
 constexpr double faces_look = 0.996;  // cosine of the angle between faces that meet
 constexpr double edges_lie = 0.0894;  // sine of the angle between an edge and a face that meet
 constexpr double in_feature = 5e-3;   // sine of that between a feature and its own face
-// Cosine of the angle between the normal that was found and the face that an edge meets; capsules
-// meet faces that their axis is above.
+// Cosine of the angle between the normal that was found and the face that an edge meets; a
+// rounded segment meets faces that it is above.
 constexpr double faces_it = 0.978, faces_axis = 0.76;
 
 // Sine of the angle between a direction and a plane, by its normal.
@@ -18,7 +18,7 @@ Float slope(const Vec3& direction, const Vec3& normal) {
     return divz(abs(dot(direction, normal)), norm(direction));
 }
 
-bool has_faces(const SearchedShape& s) { return s.convex.type != ShapeKind::capsule; }
+bool has_faces(const SearchedShape& s) { return s.convex.core != Core::segment; }
 
 // A shape as seen from the first one's place.
 struct Stance {
@@ -62,7 +62,7 @@ struct Stance {
 // Of the hull that stands for a shape the corner at its feature; a cylinder's is any of its cap's.
 Int corner_at(const Stance& s, const Feature& feature, const Vec3& way) {
     const ConvexShape& c = s.shape.convex;
-    if (c.type == ShapeKind::cylinder) {
+    if (c.core == Core::cylinder) {
         const Int2 own = s.hulls().geom_hull[s.shape.geom];
         return own.x() + select(feature.point.z() > 0.0, Int(0), own.y() / 2);
     }
@@ -94,8 +94,8 @@ struct PatchEdge {
 void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
                const std::function<void(const PatchEdge& edge)>& f) {
     const Vec3 lower(0, 0, -1), upper(0, 0, 1);
-    if (s.shape.convex.type == ShapeKind::capsule) return f({lower, upper});
-    if (s.shape.convex.type == ShapeKind::cylinder) {
+    if (s.shape.convex.core == Core::segment) return f({lower, upper});
+    if (s.shape.convex.core == Core::cylinder) {
         if_(!is_some(feature.second), [&] { f({lower, upper}); });
         return;
     }

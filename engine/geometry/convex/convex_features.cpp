@@ -23,28 +23,28 @@ Vec3 beside(const Vec3& n) {
 }  // namespace
 
 Vec3 ConvexShape::unit() const {
-    switch (type) {
-        case ShapeKind::sphere:
-        case ShapeKind::ellipsoid: return Vec3();
-        case ShapeKind::capsule: return Vec3(0, 0, shape.half_length());
-        case ShapeKind::cylinder: return Vec3(shape.radius(), shape.radius(), shape.half_length());
-        case ShapeKind::box: return shape.size;
+    switch (core) {
+        case Core::point:
+        case Core::ellipsoid: return Vec3();
+        case Core::segment: return Vec3(0, 0, shape.half_length());
+        case Core::cylinder: return Vec3(shape.radius(), shape.radius(), shape.half_length());
+        case Core::box: return shape.size;
         default: return Vec3(1, 1, 1);
     }
 }
 
 Vec3 ConvexShape::unit_of_directions() const {
-    return type == ShapeKind::cylinder ? Vec3(1, 1, 1) : unit();
+    return core == Core::cylinder ? Vec3(1, 1, 1) : unit();
 }
 
 Float ConvexShape::radius() const {
-    return type == ShapeKind::sphere || type == ShapeKind::capsule ? shape.radius() : Float(0);
+    return core == Core::point || core == Core::segment ? shape.radius() : Float(0);
 }
 
 Vec3 ConvexShape::curve(const Vec3& normal, const Bool& on_cap) const {
     if (!is_curved()) return {};
     const Vec3 n = shape.inward(normal);
-    if (type == ShapeKind::cylinder)
+    if (core == Core::cylinder)
         return shape.outward(
             select(on_cap, Vec3(), shape.radius() * normalize(Vec3(n.x(), n.y(), 0.0))));
     return shape.outward(cwise_product(shape.size, normalize(cwise_product(shape.size, n))));
@@ -55,7 +55,7 @@ Vec3 ConvexShape::curve(const Vec3& normal, const Bool& on_cap) const {
 Vec3 ConvexShape::curve_change(const Vec3& normal, const Vec3& x, const Bool& on_cap) const {
     if (!is_curved()) return {};
     const Vec3 n = shape.inward(normal), way = shape.inward(x);
-    const bool is_circle = type == ShapeKind::cylinder;
+    const bool is_circle = core == Core::cylinder;
     const Vec3 size = is_circle ? Vec3(1.0, 1.0, 0.0) : shape.size;
     const Vec3 m = cwise_product(size, n), y = cwise_product(size, way);
     const Vec3 u = normalize(m), change = y - dot(u, y) * u;

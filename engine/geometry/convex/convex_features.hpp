@@ -12,22 +12,23 @@
 #pragma once
 
 #include "engine/geometry/contact.hpp"
-#include "engine/geometry/shape_kind.hpp"
+#include "engine/geometry/kinds/row.hpp"
 
 namespace hindcast::geometry {
 
 inline Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
 
-// A shape of a type that is known while tracing.
+// A shape whose core is known while tracing.
 struct ConvexShape {
-    ShapeKind type;
+    Core core;
     Shape shape;
 
-    ConvexShape(ShapeKind t, const Shape& s) : type(t), shape(s) {}
+    ConvexShape(Core c, const Shape& s) : core(c), shape(s) {}
+    ConvexShape(ShapeKind kind, const Shape& s) : ConvexShape(row(kind).core, s) {}
     ConvexShape(const ConvexShape&) = default;
     ConvexShape& operator=(const ConvexShape&) & = default;
 
-    bool is_curved() const { return type == ShapeKind::cylinder || type == ShapeKind::ellipsoid; }
+    bool is_curved() const { return core == Core::cylinder || core == Core::ellipsoid; }
     // What a feature's numbers are multiples of, along the shape's axes.
     Vec3 unit() const;
     Vec3 unit_of_directions() const;

@@ -51,12 +51,11 @@ FoundFeatures without_parallel(const SearchedShape& one, const SearchedShape& tw
 // two of them, or the face of all three; of a cylinder its rim, side or cap.
 std::vector<Feature> choices(const SearchedShape& s, const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 none, x(1, 0, 0), y(0, 1, 0), z(0, 0, 1);
-    switch (s.convex.type) {
-        case ShapeKind::sphere:
-        case ShapeKind::ellipsoid: return {Feature()};
-        case ShapeKind::cylinder:
-            return {Feature(a, none, none), Feature(a, z, none), Feature(a, x, y)};
-        case ShapeKind::capsule: return {Feature(a, none, none), Feature(a, z, none)};
+    switch (s.convex.core) {
+        case Core::point:
+        case Core::ellipsoid: return {Feature()};
+        case Core::cylinder: return {Feature(a, none, none), Feature(a, z, none), Feature(a, x, y)};
+        case Core::segment: return {Feature(a, none, none), Feature(a, z, none)};
         default:
             return {Feature(a, none, none), Feature(a, b - a, none), Feature(b, c - b, none),
                     Feature(c, a - c, none), through(a, b, c)};
@@ -65,7 +64,7 @@ std::vector<Feature> choices(const SearchedShape& s, const Vec3& a, const Vec3& 
 
 int directions(std::size_t choice) { return choice == 0 ? 0 : choice == 4 ? 2 : 1; }
 int directions(const SearchedShape& s, std::size_t choice) {
-    if (s.convex.type == ShapeKind::cylinder) return static_cast<int>(choice);
+    if (s.convex.core == Core::cylinder) return static_cast<int>(choice);
     return directions(choice);
 }
 
@@ -83,7 +82,7 @@ FoundFeatures at_normal(const SearchedShape& one, const SearchedShape& two,
                         const FoundFeatures& f) {
     FoundFeatures moved = f;
     const auto take = [](const SearchedShape& s, const Feature& feature, const Vec3& way) {
-        const bool round = s.convex.type == ShapeKind::cylinder;
+        const bool round = s.convex.core == Core::cylinder;
         return select(is_some(feature.first) && !(Bool(round) && is_some(feature.second)),
                       feature.point, farthest(s, way));
     };

@@ -21,13 +21,13 @@ Vec3 farthest(const SearchedShape& s, const Vec3& way) {
     const ConvexShape& c = s.convex;
     const Vec3 w = c.shape.inward(way);
     const auto side = [&](int k) { return select(w[k] < 0.0, Float(-1), Float(1)); };
-    switch (c.type) {
-        case ShapeKind::sphere:
-        case ShapeKind::ellipsoid: return {};
-        case ShapeKind::capsule:
-        case ShapeKind::cylinder: return Vec3(0.0, 0.0, side(2));
-        case ShapeKind::height_field: return farthest_corner(s.corners, w);
-        case ShapeKind::box: return Vec3(side(0), side(1), side(2));
+    switch (c.core) {
+        case Core::point:
+        case Core::ellipsoid: return {};
+        case Core::segment:
+        case Core::cylinder: return Vec3(0.0, 0.0, side(2));
+        case Core::prism: return farthest_corner(s.corners, w);
+        case Core::box: return Vec3(side(0), side(1), side(2));
         default: return s.hulls->hull_vertex[farthest_vertex(*s.hulls, s.geom, w)];
     }
 }

@@ -144,7 +144,7 @@ KernelDef field_search(GeomType second, int slots) {
             };
             for_(rows.begin, rows.end, [&](Int row) {
                 for_(2 * columns.begin, 2 * columns.end, [&](Int half) {
-                    SearchedShape prism{{ShapeKind::height_field, field.shape}, g, &hulls, {}};
+                    SearchedShape prism{{Core::prism, field.shape}, g, &hulls, {}};
                     prism.corners = field.prism(row, half / 2, half % 2 == 1);
                     const Float top =
                         max(prism.corners[0].z(), max(prism.corners[1].z(), prism.corners[2].z()));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/geometry/convex/convex_search.hpp"
+#include "engine/geometry/pairs.hpp"
 #include "engine/robot/robot_model.hpp"
 
 namespace hindcast::articulated {
@@ -18,7 +19,7 @@ using namespace geometry;
 using geometry::Shape;
 
 // How many contacts a field has with one geom at most: those of the first prisms count.
-inline constexpr int field_slots = 50;
+inline constexpr int field_slots = geometry::height_field_slots;
 
 std::vector<robot::ModelArray> field_arrays(const robot::RobotModel& model);
 

@@ -1,67 +1,18 @@
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
-#include "engine/geometry/box_pairs.hpp"
-#include "engine/geometry/round_pairs.hpp"
+#include <fmt/format.h>
+
+#include "engine/geometry/kinds/row.hpp"
+#include "engine/geometry/pairs.hpp"
 #include "kernels/articulated/collision/contact_slots.hpp"
-#include "kernels/articulated/collision/height_field.hpp"
 #include "kernels/articulated/collision/hull_arrays.hpp"
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
 
 using robot::GeomType;
 
 namespace {
-
-using Collide = Contacts (*)(const Shape&, const Shape&, const Float&);
-
-struct Combination {
-    GeomType first, second;
-    const char* name;
-    int slots;
-    Collide collide;
-};
-
-const Combination* find(GeomType first, GeomType second) {
-    using enum GeomType;
-    static const Combination all[] = {
-        {plane, sphere, "plane_sphere", 1, plane_sphere},
-        {plane, capsule, "plane_capsule", 2, plane_capsule},
-        {plane, ellipsoid, "plane_ellipsoid", 1, plane_ellipsoid},
-        {plane, cylinder, "plane_cylinder", 4, plane_cylinder},
-        {plane, box, "plane_box", 4, plane_box},
-        {plane, mesh, "plane_mesh", 4, nullptr},
-        {hfield, sphere, "hfield_sphere", field_slots, nullptr},
-        {hfield, capsule, "hfield_capsule", field_slots, nullptr},
-        {hfield, ellipsoid, "hfield_ellipsoid", field_slots, nullptr},
-        {hfield, cylinder, "hfield_cylinder", field_slots, nullptr},
-        {hfield, box, "hfield_box", field_slots, nullptr},
-        {hfield, mesh, "hfield_mesh", field_slots, nullptr},
-        {sphere, sphere, "sphere_sphere", 1, sphere_sphere},
-        {sphere, capsule, "sphere_capsule", 1, sphere_capsule},
-        {sphere, ellipsoid, "sphere_ellipsoid", 1, nullptr},
-        {sphere, cylinder, "sphere_cylinder", 1, sphere_cylinder},
-        {sphere, box, "sphere_box", 1, sphere_box},
-        {sphere, mesh, "sphere_mesh", 1, nullptr},
-        {capsule, capsule, "capsule_capsule", 2, capsule_capsule},
-        {capsule, ellipsoid, "capsule_ellipsoid", 1, nullptr},
-        {capsule, cylinder, "capsule_cylinder", 2, nullptr},
-        {capsule, box, "capsule_box", 2, capsule_box},
-        {capsule, mesh, "capsule_mesh", 2, nullptr},
-        {ellipsoid, ellipsoid, "ellipsoid_ellipsoid", 1, nullptr},
-        {ellipsoid, cylinder, "ellipsoid_cylinder", 1, nullptr},
-        {ellipsoid, box, "ellipsoid_box", 1, nullptr},
-        {ellipsoid, mesh, "ellipsoid_mesh", 1, nullptr},
-        {cylinder, cylinder, "cylinder_cylinder", 4, nullptr},
-        {cylinder, box, "cylinder_box", 4, nullptr},
-        {cylinder, mesh, "cylinder_mesh", 4, nullptr},
-        {box, box, "box_box", box_box_slots, box_box},
-        {box, mesh, "box_mesh", 4, nullptr},
-        {mesh, mesh, "mesh_mesh", 4, nullptr},
-    };
-    for (const Combination& one : all)
-        if (one.first == first && one.second == second) return &one;
-    return nullptr;
-}
 
 // The matrix of a quaternion of any length. Quarter, third and half turns about axes and diagonals
 // give zeros and ones without rounding, so that what is aligned is so exactly: no product is fused
@@ -103,13 +54,13 @@ KernelDef geom_places() {
 }
 
 bool is_searched(GeomType first, GeomType second) {
-    const Combination* const found = find(first, second);
-    return found != nullptr && found->collide == nullptr && first != GeomType::plane;
+    const auto pair = geometry::pair_of(kind_of(first), kind_of(second));
+    return pair && pair->searched;
 }
 
 int slots_of(GeomType first, GeomType second) {
-    const Combination* const found = find(first, second);
-    return found == nullptr ? 0 : found->slots;
+    const auto pair = geometry::pair_of(kind_of(first), kind_of(second));
+    return pair ? pair->slots : 0;
 }
 
 namespace {
@@ -139,14 +90,15 @@ KernelDef plane_mesh_kernel() {
 }  // namespace
 
 KernelDef narrow_phase(GeomType first, GeomType second, int slots) {
-    const Combination& types = *find(first, second);
-    if (is_searched(first, second)) return convex_contacts(first, second, slots);
-    if (second == GeomType::mesh) return plane_mesh_kernel();
+    const geometry::Pair pair_of_kinds = *geometry::pair_of(kind_of(first), kind_of(second));
+    if (pair_of_kinds.searched) return convex_contacts(first, second, slots);
+    if (pair_of_kinds.closed == nullptr) return plane_mesh_kernel();
     return kernel(
-        std::string("articulated_") + types.name,
+        fmt::format("articulated_{}_{}", geometry::row(kind_of(first)).name,
+                    geometry::row(kind_of(second)).name),
         {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
          "slot_dist", "slot_pos", "slot_frame"},
-        [collide = types.collide](
+        [collide = pair_of_kinds.closed](
             Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Float> pair_reach,
             Read<Vec3> geom_xpos, Read<Mat3> geom_xmat, Property<Vec3> geom_size,
             WriteSlice<Float> slot_dist, WriteSlice<Vec3> slot_pos, WriteSlice<Mat3> slot_frame) {

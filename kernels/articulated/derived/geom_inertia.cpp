@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "engine/base/error.hpp"
-#include "engine/geometry/solids.hpp"
+#include "engine/base/vec3.hpp"
+#include "engine/geometry/kinds/solids.hpp"
 #include "engine/robot/model_reader.hpp"
 #include "kernels/articulated/tree/host_axes.hpp"
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
 
@@ -19,30 +21,11 @@ using robot::ObjectKind;
 
 namespace {
 
-// Of a geom with these sizes. Throws Error where it has no volume, and for the surface of an ellipsoid.
-template <class T>
-Solid<T> solid_of(robot::GeomType type, bool surface, const T& a, const T& b, const T& c) {
-    using robot::GeomType;
-    switch (type) {
-        case GeomType::sphere: return surface ? surface_of_sphere(a) : solid_sphere(a);
-        case GeomType::capsule: return surface ? surface_of_capsule(a, b) : solid_capsule(a, b);
-        case GeomType::cylinder: return surface ? surface_of_cylinder(a, b) : solid_cylinder(a, b);
-        case GeomType::box: return surface ? surface_of_box(a, b, c) : solid_box(a, b, c);
-        case GeomType::ellipsoid:
-            if (!surface) return solid_ellipsoid(a, b, c);
-            [[fallthrough]];
-        default: throw Error("internal: a geom of this type has no volume by its size");
-    }
-}
-
-using Point = std::array<double, 3>;
+using Point = numeric::Vec3;
+using numeric::cross;
+using numeric::dot;
+using numeric::minus;
 using Sixfold = std::array<double, 6>;  // xx yy zz xy xz yz
-
-Point minus(const Point& a, const Point& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-Point cross(const Point& a, const Point& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-double dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 // Sums over triangles, each by itself or as the base of a tetrahedron with a common apex.
 class Mesh {
@@ -195,7 +178,7 @@ private:
     Solid<double> solid(const MassedGeom& geom) const {
         if (geom.type == GeomType::mesh) return {geom.volume, 0, 0, 0};
         const auto size = m_.reals("geom_size").subspan(3 * at(geom.number), 3);
-        return solid_of(geom.type, geom.shell, size[0], size[1], size[2]);
+        return solid_of<double>(kind_of(geom.type), geom.shell, {size[0], size[1], size[2]});
     }
 
     Mesh mesh_of(int number) const {
@@ -322,8 +305,8 @@ KernelDef inertia_from_geoms(const GeomInertiasPointer& inertias) {
                         place = place + axes * Vec3(geom.centre[0], geom.centre[1], geom.centre[2]);
                     } else {
                         const Vec3 size = geom_size[g];
-                        const Solid<Float> own = solid_of(geom.type, geom.shell, Float(size[0]),
-                                                          Float(size[1]), Float(size[2]));
+                        const Solid<Float> own = solid_of<Float>(kind_of(geom.type), geom.shell,
+                                                                 {size[0], size[1], size[2]});
                         volume = own.volume;
                         inertia = symmetric(Six(own.xx, own.yy, own.zz, 0.0, 0.0, 0.0));
                     }

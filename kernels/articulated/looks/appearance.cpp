@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "engine/robot/model_reader.hpp"
+#include "kernels/articulated/tree/shape_of_geom.hpp"
 
 namespace hindcast::articulated {
 
+using geometry::ShapeKind;
 using model::DrawnBody;
 using robot::GeomType;
 using robot::RobotModel;
 using Shape = DrawnBody::Shape;
-using Kind = Shape::Kind;
 
 namespace {
 
@@ -29,25 +30,11 @@ public:
         copy("geom_size", geom, s.size);
         copy("geom_pos", geom, s.place);
         copy("geom_quat", geom, s.orientation);
-        switch (robot::enum_at<GeomType>(m_.integers("geom_type"), geom)) {
-            case GeomType::sphere:
-                s.kind = Kind::ellipsoid;
-                s.size = {s.size[0], s.size[0], s.size[0]};
-                break;
-            case GeomType::ellipsoid: s.kind = Kind::ellipsoid; break;
-            case GeomType::capsule: s.kind = Kind::capsule; break;
-            case GeomType::cylinder: s.kind = Kind::cylinder; break;
-            case GeomType::box: s.kind = Kind::box; break;
-            case GeomType::plane:
-                s.kind = Kind::rectangle;
-                for (double& half : s.size) half = half > 0 ? half : endless;
-                break;
-            case GeomType::mesh:
-                s.kind = Kind::triangles;
-                s.corners = corners_of(integer("geom_dataid", geom));
-                break;
-            default: return {};
-        }
+        s.kind = kind_of(robot::enum_at<GeomType>(m_.integers("geom_type"), geom));
+        if (s.kind == ShapeKind::height_field || s.kind == ShapeKind::distance_field) return {};
+        if (s.kind == ShapeKind::mesh) s.corners = corners_of(integer("geom_dataid", geom));
+        if (s.kind == ShapeKind::plane)
+            for (double& half : s.size) half = half > 0 ? half : endless;
         return {std::move(s)};
     }
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "engine/base/error.hpp"
+#include "engine/geometry/pairs.hpp"
 #include "engine/geometry/rays.hpp"
 #include "engine/robot/model_reader.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
@@ -236,12 +237,12 @@ private:
         };
         return are(s.sides[0], s.sides[1]) || are(s.sides[1], s.sides[0]);
     }
-    // Whether its contacts come in MuJoCo's order (contact_sensors.hpp).
+    // True if its contacts come in MuJoCo's order (contact_sensors.hpp).
     bool is_ordered(const CollisionPair& pair) const {
-        const auto type = [&](int g) { return enum_at<GeomType>(m_.integers("geom_type"), g); };
-        return pair.slots == 1 || type(pair.geom1) == GeomType::plane ||
-               (type(pair.geom1) == GeomType::capsule &&
-                !is_searched(type(pair.geom1), type(pair.geom2)));
+        const auto kind = [&](int g) {
+            return kind_of(enum_at<GeomType>(m_.integers("geom_type"), g));
+        };
+        return pair.slots == 1 || geometry::pair_of(kind(pair.geom1), kind(pair.geom2))->in_order;
     }
     ContactSide side(int i, const char* types, const char* numbers) const {
         ContactSide side{enum_at<ObjectType>(m_.integers(types), i), integer(numbers, i), {}};

@@ -1,7 +1,7 @@
 // Geoms of a model as shapes.
 #pragma once
 
-#include "engine/geometry/shape_kind.hpp"
+#include "engine/geometry/kinds/shape_kind.hpp"
 #include "engine/robot/layout/model_enums.hpp"
 
 namespace hindcast::articulated {

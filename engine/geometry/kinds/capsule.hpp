@@ -1,0 +1,71 @@
+// Capsules: the points within a radius of a line. The axis is z; half of its length is that of the line.
+#pragma once
+
+#include <numbers>
+
+#include "engine/geometry/kinds/kind.hpp"
+
+namespace hindcast::geometry::kinds {
+
+struct Capsule {
+    static constexpr KindRow row{
+        .kind = ShapeKind::capsule,
+        .name = "capsule",
+        .title = "Capsule",
+        .looks = "bar with round ends",
+        .sized_by = SizedBy::radius_and_length,
+        .size_text = "between the centres of its round ends, along its own z",
+        .round_ends = true,
+        .core = Core::segment,
+        .placed_by = PlacedBy::ends,
+        .obstacle_text =
+            "A capsule: points stay farther than the radius from the line between two "
+            "places. It turns about the middle."};
+
+    // A cylinder and two halves of a sphere, whose centres are 3/8 of the radius from their bases.
+    template <class T>
+    static Solid<T> solid(const Size<T>& size) {
+        const T &r = size[0], &h = size[1];
+        const T cylinder = 2 * std::numbers::pi * r * r * h,
+                sphere = 4 * std::numbers::pi / 3 * r * r * r, all = cylinder + sphere;
+        const T across = (cylinder * (0.25 * r * r + h * h / 3.0) +
+                          sphere * (0.4 * r * r + 0.75 * h * r + h * h)) /
+                         all;
+        return {all, across, across, (cylinder * 0.5 + sphere * 0.4) * r * r / all};
+    }
+    // Centres of hemispherical shells are 1/2 of the radius from their bases.
+    template <class T>
+    static Solid<T> shell(const Size<T>& size) {
+        const T &r = size[0], &h = size[1];
+        const T side = 4 * std::numbers::pi * r * h, sphere = 4 * std::numbers::pi * r * r,
+                all = side + sphere;
+        const T across =
+            (side * (0.5 * r * r + h * h / 3.0) + sphere * (2.0 / 3 * r * r + h * r + h * h)) / all;
+        return {all, across, across, (side + sphere * (2.0 / 3)) * r * r / all};
+    }
+
+    static Crossing crossing(const Vec3& size, const Vec3& p, const Vec3& v) {
+        const Vec3 up(Float(0), Float(0), size[1]);
+        const Crossing ends =
+            either(crossing_of_ball(size[0], p - up, v), crossing_of_ball(size[0], p + up, v));
+        return either(crossing_of_tube(size, p, v), ends);
+    }
+    static Bool contains(const Vec3& size, const Vec3& p) {
+        const Vec3 from(p[0], p[1], p[2] - clamp(p[2], -size[1], size[1]));
+        return dot(from, from) <= size[0] * size[0];
+    }
+
+    // Half of the axis is e:  |p - clamp(p.e / e.e, -1, 1) e| - r
+    template <class V>
+    static Float distance(const V& p, const V& e, const Float& radius) {
+        const Float along = clamp(dot(p, e) / dot(e, e), -1.0, 1.0);
+        return norm(p - along * e) - radius;
+    }
+
+    static numeric::Vec3 half_extents(const Size<double>& size) {
+        return {size[0], size[0], size[0] + size[1]};
+    }
+    static SurfaceMesh surface(const numeric::Vec3& e, double radius, int dimension, int around);
+};
+
+}  // namespace hindcast::geometry::kinds

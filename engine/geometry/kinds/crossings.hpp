@@ -1,0 +1,43 @@
+// Lines through shapes: where one enters and where it leaves.
+#pragma once
+
+#include "engine/geometry/kinds/shape_kind.hpp"
+#include "engine/lang/kernel.hpp"
+
+namespace hindcast::geometry {
+
+using namespace lang;
+
+// The part of a line p + t v, |v| = 1, that lies within a shape: from t = enter to t = leave.
+struct Crossing {
+    Bool is;
+    Float enter, leave;
+
+    // Along the ray, t >= 0, to the surface; -1 where it does not meet it.
+    Float distance() const {
+        return select(is && enter >= 0.0, enter, select(is && leave >= 0.0, leave, Float(-1)));
+    }
+};
+
+// True for kinds that a ray may meet.
+bool has_rays(ShapeKind kind);
+// The crossing of a shape about the origin along its axes; `size` is as in contact.hpp. A plane is
+// met from its front, and is finite where its size is not 0.
+Crossing crossing(ShapeKind kind, const Vec3& size, const Vec3& p, const Vec3& v);
+// True for points p in such a shape; not for planes.
+Bool is_inside(ShapeKind kind, const Vec3& size, const Vec3& p);
+
+// ---- for the kinds ----
+
+Crossing crossing_of_ball(const Float& radius, const Vec3& p, const Vec3& v);
+// A cylinder about z: size[0] is its radius, size[1] half of its length.
+Crossing crossing_of_tube(const Vec3& size, const Vec3& p, const Vec3& v);
+// The points with a coordinate of at most this size, on either side.
+Crossing crossing_of_slab(const Float& p, const Float& v, const Float& size);
+// Where a t^2 + 2 b t + c <= 0, with a >= 0; everywhere or nowhere by the sign of c where a is 0.
+Crossing crossing_of_quadratic(const Float& a, const Float& b, const Float& c);
+// The part within both shapes, and that within any of two that overlap where the line meets both.
+Crossing both(const Crossing& a, const Crossing& b);
+Crossing either(const Crossing& a, const Crossing& b);
+
+}  // namespace hindcast::geometry

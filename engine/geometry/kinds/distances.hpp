@@ -1,0 +1,21 @@
+// Distances of points from obstacles, traced; negative inside. All are exact outside of the solid.
+#pragma once
+
+#include "engine/geometry/kinds/all.hpp"
+
+namespace hindcast::geometry {
+
+// `p` is seen from the obstacle's centre. `extent` and `size` mean, by how the kind is placed
+// (row.hpp): normal and offset of a plane; half of the axis and the radius; half extents of a box, in
+// whose axes p is then given; the radius of a ball.
+template <class V>
+Float distance(ShapeKind kind, const V& p, const V& extent, const Float& size) {
+    std::optional<Float> found;
+    AllKinds::with(kind, [&](auto shape) {
+        if constexpr (requires { shape.distance(p, extent, size); })
+            found.emplace(shape.distance(p, extent, size));
+    });
+    return found.value();
+}
+
+}  // namespace hindcast::geometry

@@ -1,0 +1,26 @@
+// Which kinds of shapes can touch each other, and by which narrow phase.
+#pragma once
+
+#include <optional>
+
+#include "engine/geometry/contact.hpp"
+#include "engine/geometry/kinds/shape_kind.hpp"
+
+namespace hindcast::geometry {
+
+using Collide = Contacts (*)(const Shape& first, const Shape& second, const Float& reach);
+
+// The contacts that a shape and a height field have at most, as MuJoCo has it.
+inline constexpr int height_field_slots = 50;
+
+struct Pair {
+    int slots;       // contacts, at most
+    Collide closed;  // their closed form; null: a hull on a plane, or the search of convex/
+    bool searched;   // by convex/; of a height field one of its prisms after the other
+    bool in_order;   // contacts come in MuJoCo's order
+};
+
+// The lower kind first; none where they do not touch.
+std::optional<Pair> pair_of(ShapeKind first, ShapeKind second);
+
+}  // namespace hindcast::geometry

@@ -1,0 +1,40 @@
+// Triangles with normals on the surfaces of shapes, for drawing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/base/vec3.hpp"
+
+namespace hindcast::geometry {
+
+struct SurfaceMesh {
+    std::vector<numeric::Vec3> places, normals;  // m; three for each triangle
+
+    struct Vertex {
+        numeric::Vec3 place, normal;
+    };
+    void add(const Vertex& a, const Vertex& b, const Vertex& c);
+    void add_fan(const std::vector<Vertex>& corners);
+};
+
+// Flat triangles by their corners, nine numbers each.
+SurfaceMesh flat_triangles(const std::vector<double>& corners);
+
+// Where the cubic B-spline with these coefficients at the nodes of a grid is zero (in the plane:
+// not positive), by marching tetrahedra (triangles) on a lattice of at most 64 cells along each
+// axis; its vertices are on the surface. Parts that are thinner than a cell may be missing.
+SurfaceMesh field_mesh(const std::vector<std::int64_t>& counts, double spacing,
+                       const std::vector<double>& samples);
+
+// A circle around an axis: its radius, its place along the axis, and its normal outwards and along.
+struct Ring {
+    double radius, along, normal_out, normal_along;
+};
+// The rings from one end of the axis to the other, as a surface of revolution.
+SurfaceMesh revolved(const numeric::Vec3& axis, const std::vector<Ring>& profile, int around);
+SurfaceMesh ellipsoid_mesh(const numeric::Vec3& half, int around);
+// A filled outline in the plane.
+SurfaceMesh filled_outline(const std::vector<numeric::Vec3>& outline);
+
+}  // namespace hindcast::geometry

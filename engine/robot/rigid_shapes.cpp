@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <set>
 #include <string_view>
 
 #include "engine/base/error.hpp"
 #include "engine/document/read.hpp"
+#include "engine/geometry/kinds/row.hpp"
 
 namespace hindcast::robot {
 
@@ -19,32 +19,24 @@ using document::Node;
 using document::Range;
 using document::Reader;
 
-// What says how large a shape is.
-enum class Sized : std::uint8_t { lengths, radius, radius_and_length };
+using geometry::SizedBy;
 
-struct ShapeType {
-    std::string_view name;
-    Sized by;
-    std::string_view what;
-};
-
-constexpr ShapeType types[] = {
-    {"box", Sized::lengths, "the lengths of its edges"},
-    {"sphere", Sized::radius, ""},
-    {"capsule", Sized::radius_and_length, "between the centres of its round ends, along its own z"},
-    {"cylinder", Sized::radius_and_length, "between its flat ends, along its own z"},
-    {"ellipsoid", Sized::lengths, "its three diameters"},
-};
+std::vector<const geometry::KindRow*> rigid_kinds() {
+    std::vector<const geometry::KindRow*> kinds;
+    for (const geometry::KindRow& row : geometry::kind_rows())
+        if (row.sized_by != SizedBy::nothing) kinds.push_back(&row);
+    return kinds;
+}
 
 // Half lengths, or the radius and half the length, as MJCF has them.
-std::string half_sizes(Reader& reader, Sized by) {
+std::string half_sizes(Reader& reader, SizedBy by) {
     const Range length = Range::positive("m");
-    if (by == Sized::lengths) {
+    if (by == SizedBy::lengths) {
         const auto size = reader.vector<3>("size", length);
         return fmt::format("{} {} {}", size[0] / 2, size[1] / 2, size[2] / 2);
     }
     const double radius = reader.number("radius", length);
-    if (by == Sized::radius) return fmt::format("{}", radius);
+    if (by == SizedBy::radius) return fmt::format("{}", radius);
     return fmt::format("{} {}", radius, reader.number("length", length) / 2);
 }
 
@@ -125,10 +117,11 @@ std::string body_of(const Node& shape, std::size_t number, const Softness& all,
                     std::set<std::string>& taken) {
     Reader reader(shape, "a rigid shape");
     std::vector<std::string_view> names;
-    for (const ShapeType& type : types) names.push_back(type.name);
-    const ShapeType& type = types[reader.choice("type", names)];
+    const std::vector<const geometry::KindRow*> kinds = rigid_kinds();
+    for (const geometry::KindRow* kind : kinds) names.push_back(kind->name);
+    const geometry::KindRow& type = *kinds[reader.choice("type", names)];
     const std::string name = name_of(reader, type.name, number, taken);
-    const std::string size = half_sizes(reader, type.by);
+    const std::string size = half_sizes(reader, type.sized_by);
     const auto position = reader.vector_or<3>("position", {0, 0, 0});
     const auto turn = reader.vector_or<4>("orientation", {1, 0, 0, 0});
     if (std::ranges::all_of(turn, [](double q) { return q == 0; }))
@@ -196,21 +189,28 @@ static std::string schema_of_softness(std::string_view otherwise) {
 
 std::string schema_of_shapes() {
     const std::string length = R"({"$ref":"#/$defs/positive","unit":"m")";
-    const auto own = [&](const ShapeType& type) {
-        const std::string what(type.what);
-        switch (type.by) {
-            case Sized::lengths:
+    const auto own = [&](const geometry::KindRow& kind) {
+        switch (kind.sized_by) {
+            case SizedBy::radius: return R"("radius":)" + length + "}";
+            case SizedBy::radius_and_length:
+                return fmt::format(R"("radius":{0}}},"length":{0},"description":"{1}"}})", length,
+                                   kind.size_text);
+            default:
                 return fmt::format(
                     R"("size":{{"type":"array","description":"{}","unit":"m","items":)"
                     R"({{"$ref":"#/$defs/positive"}},"minItems":3,"maxItems":3}})",
-                    what);
-            case Sized::radius: return R"("radius":)" + length + "}";
-            case Sized::radius_and_length: break;
+                    kind.size_text);
         }
-        return fmt::format(R"("radius":{0}}},"length":{0},"description":"{1}"}})", length, what);
+    };
+    const auto required = [](const geometry::KindRow& kind) {
+        switch (kind.sized_by) {
+            case SizedBy::radius: return R"("radius")";
+            case SizedBy::radius_and_length: return R"("radius","length")";
+            default: return R"("size")";
+        }
     };
     std::string shapes;
-    for (const ShapeType& type : types)
+    for (const geometry::KindRow* kind : rigid_kinds())
         shapes += fmt::format(
             R"({0}{{"title":"{1}","type":"object","required":["type",{2}],)"
             R"("additionalProperties":false,"properties":{{"type":{{"const":"{1}"}},)"
@@ -226,11 +226,8 @@ std::string schema_of_shapes() {
             R"({4},)"
             R"("fixed":{{"type":"boolean","default":false,"description":"it does not move"}}}},)"
             R"("not":{{"required":["density","mass"]}}}})",
-            shapes.empty() ? "" : ",", type.name,
-            type.by == Sized::lengths  ? R"("size")"
-            : type.by == Sized::radius ? R"("radius")"
-                                       : R"("radius","length")",
-            own(type), schema_of_softness("default: those of all shapes"));
+            shapes.empty() ? "" : ",", kind->name, required(*kind), own(*kind),
+            schema_of_softness("default: those of all shapes"));
     return R"({"title":"shapes","type":"object","required":["shapes"],"additionalProperties":false,)"
            R"("properties":{"shapes":{"type":"array","minItems":1,"items":{"oneOf":[)" +
            shapes + R"(]}},)" +

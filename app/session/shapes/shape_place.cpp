@@ -36,7 +36,7 @@ Room::Box around(const Place& centre, const Place& half) {
     return box;
 }
 
-// Spheres, capsules and cylinders, boxes. A box that is turned takes what it can turn into.
+// The box around an obstacle. A box that is turned takes what it can turn into.
 std::optional<Room::Box> box_of(const Node& obstacle, int dimension) {
     const double radius = number_at(obstacle, "radius", 0);
     const Place all{radius, radius, radius};

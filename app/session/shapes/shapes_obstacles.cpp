@@ -1,12 +1,18 @@
 #include "app/session/shapes/shapes_obstacles.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "engine/geometry/kinds/row.hpp"
 
 namespace hindcast::session {
 
 namespace {
 
 using document::Node;
+using geometry::KindRow;
+using geometry::PlacedBy;
 using model::Section;
 
 constexpr double barrier_stiffness = 2000;  // N/m
@@ -33,8 +39,17 @@ ShapeRow obstacle(Shape shape) {
     return row;
 }
 
-Node named(const ShapeSite& site, const char* type) {
-    return Node::object({{"type", type}, {"name", site.name}});
+// A row whose identifier, label and type in scenes are those of the kind.
+ShapeRow of_kind(const KindRow& kind, const std::string& help, std::vector<ShapeNumber> numbers) {
+    const std::string name(kind.name);
+    ShapeRow row = obstacle(
+        {name, std::string(kind.title), help, Section::colliders, name, std::move(numbers)});
+    row.in_plane = kind.in_plane;
+    return row;
+}
+
+Node named(const ShapeSite& site, const KindRow& kind) {
+    return Node::object({{"type", std::string(kind.name)}, {"name", site.name}});
 }
 
 void finish(const ShapeSite& site, Node object) {
@@ -55,7 +70,7 @@ ShapeRow ground() {
         double height = 0;
         for (const Room::Box& box : site.room.taken)
             height = std::min(height, box.low[site.room.up] - 2 * barrier_distance);
-        Node object = named(site, "plane");
+        Node object = named(site, geometry::row(geometry::ShapeKind::plane));
         object.set("normal", site.vector(0, 0, 1));
         object.set("offset", tidy(height));
         finish(site, std::move(object));
@@ -63,20 +78,16 @@ ShapeRow ground() {
     return row;
 }
 
-ShapeRow ball() {
-    ShapeRow row = obstacle({"sphere",
-                             "Sphere",
-                             "A ball that things fall on; in the plane a disc",
-                             Section::colliders,
-                             "sphere",
-                             {length("radius", "Radius", 0.3)}});
+ShapeRow ball(const KindRow& kind) {
+    ShapeRow row = of_kind(kind, "A ball that things fall on; in the plane a disc",
+                           {length("radius", "Radius", 0.3)});
     row.steps = Steps::any;
     row.size = [](const ShapeNumbers& n) {
         return Place{2 * n["radius"], 2 * n["radius"], 2 * n["radius"]};
     };
-    row.make = [](const ShapeSite& site) {
+    row.make = [&kind](const ShapeSite& site) {
         const double r = site.number["radius"];
-        Node object = named(site, "sphere");
+        Node object = named(site, kind);
         object.set("center", site.at(r, r, r));
         object.set("radius", tidy(r));
         finish(site, std::move(object));
@@ -84,20 +95,16 @@ ShapeRow ball() {
     return row;
 }
 
-ShapeRow box() {
+ShapeRow box(const KindRow& kind) {
     ShapeRow row =
-        obstacle({"box",
-                  "Box",
-                  "A box with flat sides; in the plane a rectangle",
-                  Section::colliders,
-                  "box",
-                  {length("size_x", "Length along x", 0.6), length("size_y", "Length along y", 0.6),
-                   length("size_up", "Height", 0.3)}});
+        of_kind(kind, "A box with flat sides; in the plane a rectangle",
+                {length("size_x", "Length along x", 0.6), length("size_y", "Length along y", 0.6),
+                 length("size_up", "Height", 0.3)});
     row.size = [](const ShapeNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
-    row.make = [](const ShapeSite& site) {
+    row.make = [&kind](const ShapeSite& site) {
         const double x = site.number["size_x"] / 2, y = site.number["size_y"] / 2,
                      up = site.number["size_up"] / 2;
-        Node object = named(site, "box");
+        Node object = named(site, kind);
         object.set("center", site.at(x, y, up));
         object.set("half_extents", site.vector(x, y, up));
         finish(site, std::move(object));
@@ -105,24 +112,18 @@ ShapeRow box() {
     return row;
 }
 
-// A capsule lies along x, so that it does not fall; so does a cylinder.
-ShapeRow round(const char* id, const char* label, const char* help, bool in_plane) {
-    ShapeRow row = obstacle(
-        {id,
-         label,
-         help,
-         Section::colliders,
-         id,
-         {length("length", "Length", 0.8, "From end to end"), length("radius", "Radius", 0.15)}});
-    const bool capped = std::string(id) == "capsule";
-    row.in_plane = in_plane;
+// It lies along x, so that it does not fall.
+ShapeRow lying(const KindRow& kind) {
+    ShapeRow row = of_kind(
+        kind, fmt::format("A {}, along x", kind.looks),
+        {length("length", "Length", 0.8, "From end to end"), length("radius", "Radius", 0.15)});
     row.size = [](const ShapeNumbers& n) {
         return Place{n["length"], 2 * n["radius"], 2 * n["radius"]};
     };
-    row.make = [id, capped](const ShapeSite& site) {
+    row.make = [&kind](const ShapeSite& site) {
         const double r = site.number["radius"], l = site.number["length"];
-        const double cap = capped ? std::min(r, 0.49 * l) : 0;
-        Node object = named(site, id);
+        const double cap = kind.round_ends ? std::min(r, 0.49 * l) : 0;
+        Node object = named(site, kind);
         object.set("start", site.at(cap, r, r));
         object.set("end", site.at(l - cap, r, r));
         object.set("radius", tidy(r));
@@ -136,10 +137,11 @@ ShapeRow round(const char* id, const char* label, const char* help, bool in_plan
 std::vector<ShapeRow> obstacle_rows() {
     std::vector<ShapeRow> rows;
     rows.push_back(ground());
-    rows.push_back(ball());
-    rows.push_back(box());
-    rows.push_back(round("capsule", "Capsule", "A bar with round ends, along x", true));
-    rows.push_back(round("cylinder", "Cylinder", "A bar with flat ends, along x", false));
+    rows.push_back(ball(geometry::row(geometry::ShapeKind::sphere)));
+    for (const KindRow& kind : geometry::kind_rows()) {
+        if (kind.placed_by == PlacedBy::centre_and_half_extents) rows.push_back(box(kind));
+        if (kind.placed_by == PlacedBy::ends) rows.push_back(lying(kind));
+    }
     return rows;
 }
 

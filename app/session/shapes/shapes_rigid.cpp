@@ -1,6 +1,10 @@
 #include "app/session/shapes/shapes_rigid.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "engine/geometry/kinds/row.hpp"
 
 namespace hindcast::session {
 
@@ -8,6 +12,8 @@ namespace {
 
 using document::Document;
 using document::Node;
+using geometry::KindRow;
+using geometry::SizedBy;
 using model::Section;
 
 // Steps of rigid contact are no longer than this, s: MuJoCo's own default.
@@ -67,63 +73,68 @@ void place(const ShapeSite& site, Node shape, double up) {
     site.needs_step(longest_step);
 }
 
-ShapeRow rigid(const char* id, const char* label, const char* help,
-               std::vector<ShapeNumber> sizes) {
+ShapeRow rigid(const KindRow& kind, std::vector<ShapeNumber> sizes) {
     ShapeRow row;
     sizes.push_back({"density", "Density", "kg/m^3", "Wood: about 700", 700, 1e-3, 1e5, false});
     sizes.push_back({"friction", "Friction", "",
                      "Coulomb's coefficient; of two in contact the greater counts", 0.5, 0, 100,
                      false});
-    row.shape = {id, label, help, Section::bodies, "articulated", std::move(sizes)};
+    row.shape = {fmt::format("rigid_{}", kind.name),
+                 fmt::format("Rigid {}", kind.name),
+                 fmt::format("A {} that moves freely and keeps its shape", kind.looks),
+                 Section::bodies,
+                 "articulated",
+                 std::move(sizes)};
     row.in_plane = false;
     row.above = 0.1;
     row.count = [](const ShapeNumbers&, int) { return ShapeCount{1, 0, "", "rigid body"}; };
     return row;
 }
 
-ShapeRow box() {
-    ShapeRow row = rigid(
-        "rigid_box", "Rigid box", "A box that moves freely and keeps its shape",
-        {rigid_length("size_x", "Length along x", 0.2),
-         rigid_length("size_y", "Length along y", 0.2), rigid_length("size_up", "Height", 0.2)});
+Node typed(const KindRow& kind) { return Node::object({{"type", std::string(kind.name)}}); }
+
+ShapeRow with_lengths(const KindRow& kind) {
+    ShapeRow row = rigid(kind, {rigid_length("size_x", "Length along x", 0.2),
+                                rigid_length("size_y", "Length along y", 0.2),
+                                rigid_length("size_up", "Height", 0.2)});
     row.size = [](const ShapeNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
-    row.make = [](const ShapeSite& site) {
+    row.make = [&kind](const ShapeSite& site) {
         const Place& s = site.size;
-        place(site, Node::object({{"type", "box"}, {"size", site.vector(s[0], s[1], s[2])}}),
-              s[2] / 2);
+        Node shape = typed(kind);
+        shape.set("size", site.vector(s[0], s[1], s[2]));
+        place(site, std::move(shape), s[2] / 2);
     };
     return row;
 }
 
-ShapeRow ball() {
-    ShapeRow row = rigid("rigid_ball", "Rigid ball", "A ball that moves freely and keeps its shape",
-                         {rigid_length("radius", "Radius", 0.1)});
+ShapeRow with_radius(const KindRow& kind) {
+    ShapeRow row = rigid(kind, {rigid_length("radius", "Radius", 0.1)});
     row.size = [](const ShapeNumbers& n) {
         const double d = 2 * n["radius"];
         return Place{d, d, d};
     };
-    row.make = [](const ShapeSite& site) {
-        place(site, Node::object({{"type", "sphere"}, {"radius", tidy(site.number["radius"])}}),
-              site.size[2] / 2);
+    row.make = [&kind](const ShapeSite& site) {
+        Node shape = typed(kind);
+        shape.set("radius", tidy(site.number["radius"]));
+        place(site, std::move(shape), site.size[2] / 2);
     };
     return row;
 }
 
 // Standing; its own axis is z, which lies in a scene whose y points up.
-ShapeRow standing(const char* id, const char* label, const char* help, const char* type,
-                  bool round_ends) {
+ShapeRow with_radius_and_length(const KindRow& kind) {
     ShapeRow row = rigid(
-        id, label, help,
-        {rigid_length("radius", "Radius", 0.08),
-         rigid_length("length", round_ends ? "Length between the round ends" : "Height", 0.24)});
-    row.size = [round_ends](const ShapeNumbers& n) {
+        kind, {rigid_length("radius", "Radius", 0.08),
+               rigid_length("length", kind.round_ends ? "Length between the round ends" : "Height",
+                            0.24)});
+    row.size = [&kind](const ShapeNumbers& n) {
         const double d = 2 * n["radius"];
-        return Place{d, d, n["length"] + (round_ends ? d : 0)};
+        return Place{d, d, n["length"] + (kind.round_ends ? d : 0)};
     };
-    row.make = [type](const ShapeSite& site) {
-        Node shape = Node::object({{"type", type},
-                                   {"radius", tidy(site.number["radius"])},
-                                   {"length", tidy(site.number["length"])}});
+    row.make = [&kind](const ShapeSite& site) {
+        Node shape = typed(kind);
+        shape.set("radius", tidy(site.number["radius"]));
+        shape.set("length", tidy(site.number["length"]));
         if (site.room.up == 1)
             shape.set("orientation", Node::array({Node(1), Node(-1), Node(0), Node(0)}));
         place(site, std::move(shape), site.size[2] / 2);
@@ -143,12 +154,14 @@ const Node* rigid_shapes_of(const Node& body) {
 }
 
 std::vector<ShapeRow> rigid_rows() {
-    return {
-        box(), ball(),
-        standing("rigid_capsule", "Rigid capsule",
-                 "A rod with round ends that moves freely and keeps its shape", "capsule", true),
-        standing("rigid_cylinder", "Rigid cylinder",
-                 "A cylinder that moves freely and keeps its shape", "cylinder", false)};
+    std::vector<ShapeRow> rows;
+    for (const KindRow& kind : geometry::kind_rows()) switch (kind.sized_by) {
+            case SizedBy::nothing: break;
+            case SizedBy::lengths: rows.push_back(with_lengths(kind)); break;
+            case SizedBy::radius: rows.push_back(with_radius(kind)); break;
+            case SizedBy::radius_and_length: rows.push_back(with_radius_and_length(kind)); break;
+        }
+    return rows;
 }
 
 }  // namespace hindcast::session

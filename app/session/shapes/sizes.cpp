@@ -13,6 +13,7 @@
 #include "app/session/shapes/sizes_parts.hpp"
 #include "app/session/shapes/sizes_rigid.hpp"
 #include "engine/document/read.hpp"
+#include "engine/geometry/kinds/row.hpp"
 #include "engine/sim/scene/scene.hpp"
 
 namespace hindcast::session {
@@ -98,6 +99,11 @@ struct Corners {
     }
 };
 
+bool has_round_ends(std::string_view type) {
+    const geometry::KindRow* const kind = geometry::find_row(type);
+    return kind != nullptr && kind->round_ends;
+}
+
 // The sizes of one object: how each is dragged, on a copy of the object.
 class Sizes {
 public:
@@ -112,7 +118,7 @@ public:
         if (has("center", FieldKind::vector) && has("radius", FieldKind::number)) sphere();
         if (has("start", FieldKind::vector) && has("end", FieldKind::vector) &&
             has("radius", FieldKind::number))
-            rod(type.type == "capsule");
+            rod(has_round_ends(type.type));
         if (has("model", FieldKind::any))
             for (const RigidSize& size : rigid_sizes(object))
                 all.push_back({size.handle, [drag = size.drag](double by, bool) {
@@ -172,7 +178,7 @@ private:
         }
     }
 
-    // Capsules and cylinders.
+    // An obstacle about an axis.
     void rod(bool round) {
         const auto start = numbers_in(object_.find("start"), dimension_),
                    end = numbers_in(object_.find("end"), dimension_);

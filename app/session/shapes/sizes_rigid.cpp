@@ -6,12 +6,12 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "app/exchange/vec3.hpp"
 #include "app/session/shapes/shapes_rigid.hpp"
 #include "app/session/shapes/shapes_table.hpp"
 #include "app/session/shapes/sizes_parts.hpp"
+#include "engine/geometry/kinds/row.hpp"
 
 namespace hindcast::session {
 
@@ -143,13 +143,13 @@ std::vector<RigidSize> rigid_sizes(const Node& object) {
         if (!rests) at += 7;
         if (!made || type == nullptr || !type->is_string()) continue;
         const auto shape = std::make_shared<const RigidShape>(*made);
-        const std::string_view is = type->string();
-        if (is == "box" || is == "ellipsoid") add_lengths(shape, all);
-        if (is == "capsule" || is == "cylinder") add_length(shape, is == "capsule", all);
-        if (is == "sphere")
-            for (std::size_t axis = 0; axis < 3; ++axis) add_radius(shape, axis, all);
-        else if (is == "capsule" || is == "cylinder")
-            add_radius(shape, 0, all);
+        const geometry::KindRow* const kind = geometry::find_row(type->string());
+        if (kind == nullptr) continue;
+        const bool along = kind->sized_by == geometry::SizedBy::radius_and_length;
+        if (kind->sized_by == geometry::SizedBy::lengths) add_lengths(shape, all);
+        if (along) add_length(shape, kind->round_ends, all);
+        if (along || kind->sized_by == geometry::SizedBy::radius)
+            for (std::size_t axis = 0; axis < (along ? 1 : 3); ++axis) add_radius(shape, axis, all);
     }
     return all;
 }

@@ -16,9 +16,9 @@ struct RigidSize {
     std::function<std::pair<document::Node, std::string>(double by)> drag;
 };
 
-// Of each shape of an articulated body that is written as shapes: the faces of a box, the diameters of
-// an ellipsoid, radii, and the ends of capsules and cylinders. Where the body's qpos is written, the
-// free ones lie as it says, and it is changed with them. None for other objects.
+// The sizes of each shape of an articulated body that is written as shapes: lengths and diameters at
+// both ends, radii. Where the body's qpos is written, the free ones lie as it says, and it is changed
+// with them. None for other objects.
 std::vector<RigidSize> rigid_sizes(const document::Node& object);
 
 }  // namespace hindcast::session

@@ -51,7 +51,7 @@ TEST_CASE("rigid shapes: a second one joins the first and lies on it") {
     const double substeps = document::number_of(one.at("/time/substeps"));
     CHECK(1 / (60 * substeps) <= 0.002);
 
-    const Document two = added(one, "rigid_ball", "rigid_2");
+    const Document two = added(one, "rigid_sphere", "rigid_2");
     REQUIRE(two.at("/bodies").size() == 1);
     REQUIRE(two.at("/bodies/0/model/shapes").size() == 2);
     // Over the box, whose top is at 0.55 m.
@@ -96,7 +96,7 @@ TEST_CASE("rigid shapes: the body that one has joined is what is chosen then") {
     Editor editor(test::all_modules());
     editor.make_new(Document::parse(ground, "scene"));
     std::string pointer;
-    for (const char* id : {"rigid_box", "rigid_ball"}) {
+    for (const char* id : {"rigid_box", "rigid_sphere"}) {
         AddObjectTask adding(editor, id, "rigid",
                              [&](const Document& document, const std::filesystem::path& file,
                                  const std::string& name, const std::atomic<bool>* cancelled) {

@@ -10,6 +10,7 @@
 #include "engine/base/error.hpp"
 #include "engine/document/read.hpp"
 #include "engine/geometry/kinds/row.hpp"
+#include "engine/geometry/kinds/solids.hpp"
 
 namespace hindcast::robot {
 
@@ -28,16 +29,39 @@ std::vector<const geometry::KindRow*> rigid_kinds() {
     return kinds;
 }
 
-// Half lengths, or the radius and half the length, as MJCF has them.
-std::string half_sizes(Reader& reader, SizedBy by) {
+// Half lengths, or the radius and half the length, as MJCF has them; the rest is 0.
+numeric::Vec3 half_sizes(Reader& reader, SizedBy by) {
     const Range length = Range::positive("m");
     if (by == SizedBy::lengths) {
         const auto size = reader.vector<3>("size", length);
-        return fmt::format("{} {} {}", size[0] / 2, size[1] / 2, size[2] / 2);
+        return {size[0] / 2, size[1] / 2, size[2] / 2};
     }
     const double radius = reader.number("radius", length);
-    if (by == SizedBy::radius) return fmt::format("{}", radius);
-    return fmt::format("{} {}", radius, reader.number("length", length) / 2);
+    if (by == SizedBy::radius) return {radius};
+    return {radius, reader.number("length", length) / 2};
+}
+
+// The geom's type and size. A kind that MJCF does not have is a mesh, added to `assets`.
+std::string geom_of(const geometry::KindRow& kind, const std::string& name,
+                    const numeric::Vec3& size, std::string& assets) {
+    if (kind.in_mjcf)
+        return fmt::format("type=\"{}\" size=\"{}\"", kind.name, fmt::join(size, " "));
+    constexpr int sides = 64;
+    const std::vector<numeric::Vec3> places = geometry::surface_of(kind.kind, size, sides).places;
+    std::string vertices;
+    for (const numeric::Vec3& p : std::set(places.begin(), places.end()))
+        vertices += fmt::format("{} ", fmt::join(p, " "));
+    assets += fmt::format("  <mesh name=\"{}\" vertex=\"{}\"/>\n", name, vertices);
+    return fmt::format("type=\"mesh\" mesh=\"{}\"", name);
+}
+
+// The mass of a mesh's body is that of the shape, not of the mesh.
+std::string inertial_of(const geometry::KindRow& kind, const numeric::Vec3& size, double mass) {
+    if (kind.in_mjcf) return "";
+    const auto solid = geometry::solid_of<double>(kind.kind, false, size);
+    return fmt::format("    <inertial pos=\"0 0 {}\" mass=\"{}\" diaginertia=\"{} {} {}\"/>\n",
+                       kind.centroid * size[1], mass, mass * solid.xx, mass * solid.yy,
+                       mass * solid.zz);
 }
 
 constexpr std::string_view letters =
@@ -114,14 +138,14 @@ std::string resistance(Reader& reader) {
 }
 
 std::string body_of(const Node& shape, std::size_t number, const Softness& all,
-                    std::set<std::string>& taken) {
+                    std::set<std::string>& taken, std::string& assets) {
     Reader reader(shape, "a rigid shape");
     std::vector<std::string_view> names;
     const std::vector<const geometry::KindRow*> kinds = rigid_kinds();
     for (const geometry::KindRow* kind : kinds) names.push_back(kind->name);
     const geometry::KindRow& type = *kinds[reader.choice("type", names)];
     const std::string name = name_of(reader, type.name, number, taken);
-    const std::string size = half_sizes(reader, type.sized_by);
+    const numeric::Vec3 size = half_sizes(reader, type.sized_by);
     const auto position = reader.vector_or<3>("position", {0, 0, 0});
     const auto turn = reader.vector_or<4>("orientation", {1, 0, 0, 0});
     if (std::ranges::all_of(turn, [](double q) { return q == 0; }))
@@ -132,22 +156,23 @@ std::string body_of(const Node& shape, std::size_t number, const Softness& all,
         throw Error("a shape has a mass or a density, not both")
             .at_pointer(reader.require("density").pointer())
             .remedy("remove one of the two");
-    const std::string mass =
-        reader.has("mass")
-            ? fmt::format("mass=\"{}\"", reader.number("mass", Range::positive("kg")))
-            : fmt::format("density=\"{}\"",
-                          reader.number_or("density", 1000, Range::positive("kg/m^3")));
+    const bool by_mass = reader.has("mass");
+    const double heavy = by_mass ? reader.number("mass", Range::positive("kg"))
+                                 : reader.number_or("density", 1000, Range::positive("kg/m^3"));
+    const double mass =
+        by_mass ? heavy : heavy * geometry::solid_of<double>(type.kind, false, size).volume;
     const std::string contact = resistance(reader) + " " + softness(reader, all).attributes();
     const bool fixed = reader.boolean_or("fixed", false);
     reader.finish();
     return fmt::format(
         "  <body name=\"{0}\" pos=\"{1}\" quat=\"{2}\">\n"
-        "{3}"
-        "    <geom name=\"{0}\" type=\"{4}\" size=\"{5}\" {6} {7}/>\n"
+        "{3}{4}"
+        "    <geom name=\"{0}\" {5} {6}=\"{7}\" {8}/>\n"
         "  </body>\n",
         name, fmt::join(position, " "), fmt::join(turn, " "),
-        fixed ? "" : fmt::format("    <freejoint name=\"{}\"/>\n", name), type.name, size, mass,
-        contact);
+        fixed ? "" : fmt::format("    <freejoint name=\"{}\"/>\n", name),
+        inertial_of(type, size, mass), geom_of(type, name, size, assets),
+        by_mass ? "mass" : "density", heavy, contact);
 }
 
 }  // namespace
@@ -156,7 +181,7 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
     Reader reader(description, "a list of rigid shapes");
     const Node& shapes = reader.array("shapes", 1, 10'000);
     const Softness soft = softness(reader, {});
-    std::string world;
+    std::string world, assets;
     std::set<std::string> taken;
     if (const Node* const ground = reader.find("ground")) {
         const double height = document::number_of(*ground, Range::any("m"));
@@ -170,11 +195,12 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
     }
     reader.finish();
     for (std::size_t k = 0; k < shapes.size(); ++k)
-        world += body_of(shapes.item(k), k + 1, soft, taken);
+        world += body_of(shapes.item(k), k + 1, soft, taken, assets);
     return fmt::format(
         "<mujoco model=\"shapes\">\n"
-        "<option integrator=\"implicitfast\"/>\n<worldbody>\n{}</worldbody>\n</mujoco>\n",
-        world);
+        "<option integrator=\"implicitfast\"/>\n<asset>\n{}</asset>\n"
+        "<worldbody>\n{}</worldbody>\n</mujoco>\n",
+        assets, world);
 }
 
 // Of the keys that softness() reads.

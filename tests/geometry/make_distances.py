@@ -24,6 +24,7 @@ def shape(kind, s):
         "sphere": lambda: coal.Sphere(s[0]),
         "capsule": lambda: coal.Capsule(s[0], 2 * s[1]),
         "cylinder": lambda: coal.Cylinder(s[0], 2 * s[1]),
+        "cone": lambda: coal.Cone(s[0], 2 * s[1]),
         "ellipsoid": lambda: coal.Ellipsoid(*s),
         "box": lambda: coal.Box(*(2 * np.array(s))),
     }[kind]()
@@ -75,7 +76,7 @@ def pairs():
 
 def points():
     small = 1e-3  # a point is a ball of this radius
-    for kind in KINDS:
+    for kind in (*KINDS, "cone"):
         if kind == "ellipsoid":  # no obstacle is one
             continue
         made = 0

@@ -148,5 +148,5 @@ TEST_CASE("obstacles have coal's distance and normal at points outside") {
         for (int i = 0; i < 3; ++i)
             CHECK(std::abs(n.value(0, i) - normal[static_cast<std::size_t>(i)]) < 2e-3);
     }
-    CHECK(kinds == std::set<std::string>{"box", "capsule", "cylinder", "sphere"});
+    CHECK(kinds == std::set<std::string>{"box", "capsule", "cone", "cylinder", "sphere"});
 }

@@ -112,20 +112,23 @@ ShapeRow box(const KindRow& kind) {
     return row;
 }
 
-// It lies along x, so that it does not fall.
-ShapeRow lying(const KindRow& kind) {
-    ShapeRow row = of_kind(
-        kind, fmt::format("A {}, along x", kind.looks),
-        {length("length", "Length", 0.8, "From end to end"), length("radius", "Radius", 0.15)});
-    row.size = [](const ShapeNumbers& n) {
-        return Place{n["length"], 2 * n["radius"], 2 * n["radius"]};
+// A bar lies along x. A shape that is wider at its start stands on it.
+ShapeRow around_axis(const KindRow& kind) {
+    const bool stands = kind.widest < 0;
+    ShapeRow row = of_kind(kind, fmt::format("A {}{}", kind.looks, stands ? "" : ", along x"),
+                           {stands ? length("length", "Height", 0.4)
+                                   : length("length", "Length", 0.8, "From end to end"),
+                            length("radius", "Radius", 0.15)});
+    row.size = [stands](const ShapeNumbers& n) {
+        const double d = 2 * n["radius"];
+        return stands ? Place{d, d, n["length"]} : Place{n["length"], d, d};
     };
-    row.make = [&kind](const ShapeSite& site) {
+    row.make = [&kind, stands](const ShapeSite& site) {
         const double r = site.number["radius"], l = site.number["length"];
         const double cap = kind.round_ends ? std::min(r, 0.49 * l) : 0;
         Node object = named(site, kind);
-        object.set("start", site.at(cap, r, r));
-        object.set("end", site.at(l - cap, r, r));
+        object.set("start", stands ? site.at(r, r, 0) : site.at(cap, r, r));
+        object.set("end", stands ? site.at(r, r, l) : site.at(l - cap, r, r));
         object.set("radius", tidy(r));
         finish(site, std::move(object));
     };
@@ -140,7 +143,7 @@ std::vector<ShapeRow> obstacle_rows() {
     rows.push_back(ball(geometry::row(geometry::ShapeKind::sphere)));
     for (const KindRow& kind : geometry::kind_rows()) {
         if (kind.placed_by == PlacedBy::centre_and_half_extents) rows.push_back(box(kind));
-        if (kind.placed_by == PlacedBy::ends) rows.push_back(lying(kind));
+        if (kind.placed_by == PlacedBy::ends) rows.push_back(around_axis(kind));
     }
     return rows;
 }

@@ -99,11 +99,6 @@ struct Corners {
     }
 };
 
-bool has_round_ends(std::string_view type) {
-    const geometry::KindRow* const kind = geometry::find_row(type);
-    return kind != nullptr && kind->round_ends;
-}
-
 // The sizes of one object: how each is dragged, on a copy of the object.
 class Sizes {
 public:
@@ -118,7 +113,7 @@ public:
         if (has("center", FieldKind::vector) && has("radius", FieldKind::number)) sphere();
         if (has("start", FieldKind::vector) && has("end", FieldKind::vector) &&
             has("radius", FieldKind::number))
-            rod(has_round_ends(type.type));
+            rod(type.type);
         if (has("model", FieldKind::any))
             for (const RigidSize& size : rigid_sizes(object))
                 all.push_back({size.handle, [drag = size.drag](double by, bool) {
@@ -179,7 +174,10 @@ private:
     }
 
     // An obstacle about an axis.
-    void rod(bool round) {
+    void rod(const std::string& type) {
+        const geometry::KindRow* const kind = geometry::find_row(type);
+        const bool round = kind != nullptr && kind->round_ends;
+        const double widest = kind != nullptr ? kind->widest : 0;
         const auto start = numbers_in(object_.find("start"), dimension_),
                    end = numbers_in(object_.find("end"), dimension_);
         const auto r = number("radius");
@@ -212,7 +210,7 @@ private:
         side = sum(side, axis, -axis[least]);
         const double l = length(side);
         for (double& c : side) c /= l;
-        const Vector middle = sum(*start, sum(*end, *start, -1), 0.5);
+        const Vector middle = sum(*start, sum(*end, *start, -1), 0.5 + 0.5 * widest);
         all.push_back({{"radius", place_of(sum(middle, side, *r)), place_of(side), false},
                        [this, r = *r](double by, bool) { return radius(r, by); }});
     }

@@ -93,17 +93,17 @@ void add_lengths(const std::shared_ptr<const RigidShape>& shape, std::vector<Rig
         }
 }
 
-void add_radius(const std::shared_ptr<const RigidShape>& shape, std::size_t axis,
+void add_radius(const std::shared_ptr<const RigidShape>& shape, std::size_t axis, double up,
                 std::vector<RigidSize>& all) {
     const double radius = number_at(shape->node(), "radius", 0);
     if (!(radius > 0)) return;
     const Place along = shape->axes[axis];
-    all.push_back(
-        {{"radius", plus(shape->center, along, radius), along}, [shape, radius](double by) {
-             const double r = grown(radius, by);
-             return std::pair(shape->with("radius", tidy(r), {}),
-                              fmt::format("radius {:.4g} m", r));
-         }});
+    all.push_back({{"radius", plus(plus(shape->center, shape->axes[2], up), along, radius), along},
+                   [shape, radius](double by) {
+                       const double r = grown(radius, by);
+                       return std::pair(shape->with("radius", tidy(r), {}),
+                                        fmt::format("radius {:.4g} m", r));
+                   }});
 }
 
 void add_length(const std::shared_ptr<const RigidShape>& shape, bool round,
@@ -149,7 +149,8 @@ std::vector<RigidSize> rigid_sizes(const Node& object) {
         if (kind->sized_by == geometry::SizedBy::lengths) add_lengths(shape, all);
         if (along) add_length(shape, kind->round_ends, all);
         if (along || kind->sized_by == geometry::SizedBy::radius)
-            for (std::size_t axis = 0; axis < (along ? 1 : 3); ++axis) add_radius(shape, axis, all);
+            for (std::size_t axis = 0; axis < (along ? 1 : 3); ++axis)
+                add_radius(shape, axis, kind->widest * number_at(node, "length", 0) / 2, all);
     }
     return all;
 }

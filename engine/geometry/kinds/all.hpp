@@ -6,6 +6,7 @@
 #include "engine/base/error.hpp"
 #include "engine/geometry/kinds/box.hpp"
 #include "engine/geometry/kinds/capsule.hpp"
+#include "engine/geometry/kinds/cone.hpp"
 #include "engine/geometry/kinds/cylinder.hpp"
 #include "engine/geometry/kinds/distance_field.hpp"
 #include "engine/geometry/kinds/ellipsoid.hpp"
@@ -29,7 +30,8 @@ struct KindList {
 };
 
 // In the order in which they are offered.
-using AllKinds = KindList<kinds::Plane, kinds::Box, kinds::Sphere, kinds::Capsule, kinds::Cylinder,
-                          kinds::Ellipsoid, kinds::Mesh, kinds::HeightField, kinds::DistanceField>;
+using AllKinds =
+    KindList<kinds::Plane, kinds::Box, kinds::Sphere, kinds::Capsule, kinds::Cylinder, kinds::Cone,
+             kinds::Ellipsoid, kinds::Mesh, kinds::HeightField, kinds::DistanceField>;
 
 }  // namespace hindcast::geometry

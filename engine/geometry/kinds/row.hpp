@@ -41,6 +41,8 @@ struct KindRow {
     std::string_view size_text = {};  // the meaning of its lengths or length
     bool round_ends = false;          // it reaches farther than its length, by the radius
     bool in_mjcf = true;              // false: its rigid shapes are written as meshes
+    double widest = 0;                // where its radius is: along z, in half lengths
+    double centroid = 0;              // where its centre of mass is, likewise
     Core core = Core::none;
     PlacedBy placed_by = PlacedBy::own_fields;
     bool in_plane = true;                 // obstacles in the plane can be of this kind

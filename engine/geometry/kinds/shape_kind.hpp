@@ -12,7 +12,8 @@ enum class ShapeKind : int {
     cylinder = 5,
     box = 6,
     mesh = 7,
-    distance_field = 8
+    distance_field = 8,
+    cone = 9  // ours
 };
 
 }  // namespace hindcast::geometry

@@ -52,11 +52,12 @@ TEST_CASE("rigid shapes: masses and moments of inertia are those of the solids")
         {"type": "sphere", "radius": 0.2, "mass": 3, "position": [1, 0, 1]},
         {"type": "capsule", "radius": 0.1, "length": 0.4, "position": [2, 0, 1]},
         {"type": "cylinder", "radius": 0.1, "length": 0.5, "position": [3, 0, 1]},
-        {"type": "ellipsoid", "size": [0.2, 0.4, 0.6], "position": [4, 0, 1]}]})",
+        {"type": "ellipsoid", "size": [0.2, 0.4, 0.6], "position": [4, 0, 1]},
+        {"type": "cone", "radius": 0.2, "length": 0.6, "position": [5, 0, 1]}]})",
                             0);
     const std::vector<double> mass = numbers(*s, "rigid.body_mass"),
                               inertia = numbers(*s, "rigid.body_inertia");
-    REQUIRE(mass.size() == 6);  // the first is the world
+    REQUIRE(mass.size() == 7);  // the first is the world
     const auto check = [&](std::size_t body, double m, std::array<double, 3> moments) {
         CAPTURE(body);
         CHECK(mass[body] == doctest::Approx(m).epsilon(1e-12));
@@ -83,6 +84,27 @@ TEST_CASE("rigid shapes: masses and moments of inertia are those of the solids")
     check(4, disc, {disc * (0.03 + 0.25) / 12, disc * (0.03 + 0.25) / 12, disc * 0.01 / 2});
     const double egg = 1000 * 4 * pi / 3 * 0.1 * 0.2 * 0.3;
     check(5, egg, block(egg, 0.1, 0.2, 0.3, 5));
+    // 3/10 m r^2 about the axis, 3/80 m (4 r^2 + l^2) across it; the centre is l/4 above the base.
+    const double cone = 1000 * pi / 3 * 0.04 * 0.6, sideways = cone * 3 / 80 * (0.16 + 0.36);
+    check(6, cone, {sideways, sideways, cone * 0.3 * 0.04});
+    CHECK(numbers(*s, "rigid.body_ipos")[6 * 3 + 2] == doctest::Approx(-0.15).epsilon(1e-12));
+}
+
+TEST_CASE("rigid shapes: a cone stands on its base, in contact the pyramid that its page names") {
+    HINDCAST_NEEDS_MUJOCO();
+    const auto s = scene_of(R"({"ground": 0, "shapes": [
+        {"type": "cone", "radius": 0.2, "length": 0.6, "position": [0, 0, 0.302]},
+        {"type": "cone", "radius": 0.2, "length": 0.6, "position": [1, 0, 0.302]}]})",
+                            600);
+    s->run();
+    const std::vector<double> q = s->model().array("rigid.qpos").to_doubles();
+    REQUIRE(q.size() == 14);
+    // Its origin is the middle of its axis. Contact is soft: it sinks in by less than 2 mm.
+    for (const std::size_t k : {std::size_t{2}, std::size_t{9}}) {
+        CHECK(q[k] < 0.3);
+        CHECK(q[k] > 0.298);
+        CHECK(q[k + 1] == doctest::Approx(1).epsilon(1e-6));  // upright
+    }
 }
 
 TEST_CASE(

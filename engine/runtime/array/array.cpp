@@ -195,7 +195,7 @@ Array Array::over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Ty
 }
 
 namespace {
-// Whether two scalars share memory, or the strides are too odd to tell.
+// True if two scalars share memory, or if the strides are too odd to tell.
 bool elements_overlap(std::int64_t elements, int components, const ForeignMemory& memory) {
     const std::int64_t e = std::abs(memory.element_stride), c = std::abs(memory.component_stride);
     if (elements <= 1 && components <= 1) return false;
@@ -320,7 +320,7 @@ bool Array::is_shared() const { return storage().shared; }
 bool Array::is_read_only() const { return storage().read_only; }
 bool Array::has_gradient() const { return static_cast<bool>(storage().gradient); }
 
-// Of derivatives: what is idle in the array is idle there too.
+// The array of a derivative: ranges that are idle in this array are idle in it too.
 Array Array::alike() const {
     Array array = on(storage_->memory.home(), type(), shape(), layout());
     array.storage_->occupied = storage_->occupied;
@@ -503,7 +503,8 @@ void Array::copy_from(const Array& other) const {
 
 bool Array::overlaps(const Array& other) const {
     const Storage &a = *storage_, &b = *other.storage_;
-    // What is one's own others may have taken for theirs.
+    // Two arrays that own their memory cannot overlap; foreign memory may lie inside an array's
+    // own.
     if ((a.memory.is_own() && b.memory.is_own()) || size() == 0 || other.size() == 0) return false;
     const std::span<const std::byte> one = a.memory.range(), two = b.memory.range();
     if (one.data() + one.size() <= two.data() || two.data() + two.size() <= one.data())

@@ -6,10 +6,10 @@
 // planar (one plane per component, each padded to whole SIMD registers); kernels read both. Every
 // write changes the version, by which launches and tapes know that what an adjoint needs has been
 // overwritten; versions of different arrays never coincide, so that memory that was freed and given
-// to another array is not mistaken for the old one. Who writes through data() says so with touch().
+// to another array is not mistaken for the old one. Call touch() after writing through data().
 //
-// Values are rounded once to the type. What an integer type cannot hold is an error, and then
-// nothing is written.
+// Values are rounded once to the type. A value that an integer type cannot hold is an error, and
+// then nothing is written.
 #pragma once
 
 #include <cstddef>
@@ -59,12 +59,12 @@ public:
     // Throws Error if it is smaller than the array, or not aligned to the type.
     static Array over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Type type,
                       std::vector<std::int64_t> shape);
-    // The same with any strides: an array that is shared (see share()). Where elements overlap it
-    // is read only. Throws Error if it is not aligned to the type.
+    // The same with any strides: an array that is shared (see share()). The array is read only if
+    // its elements overlap. Throws Error if it is not aligned to the type.
     static Array over_strided(const ForeignMemory& host, std::shared_ptr<void> alive, ir::Type type,
                               std::vector<std::int64_t> shape);
     // The same over memory of a CUDA device, where it stays: launches there work with it as it is,
-    // the host with copies. Whoever else works with it sees to the order (Stream).
+    // the host with copies. Other users of the memory order their work by streams (Stream).
     static Array over_device(const std::shared_ptr<backend::cuda::Context>& context,
                              const ForeignMemory& memory, std::shared_ptr<void> alive,
                              ir::Type type, std::vector<std::int64_t> shape);
@@ -87,7 +87,8 @@ public:
     std::int64_t size() const { return elements() * components(); }
     std::int64_t element_stride() const;  // in scalars
     std::int64_t component_stride() const;
-    // Of the host: waits for a device that has newer values. Of memory on a device it is a copy.
+    // Element 0 in the memory of the host. Waits for a device that has newer values; for memory on
+    // a device the result points to a copy.
     void* data() const;
     // Element 0 on the CUDA device where the memory lies. Throws Error where that is the host.
     void* device_data() const;
@@ -96,8 +97,8 @@ public:
 
     std::uint64_t version() const;
     void touch() const;  // the host wrote: a new version
-    // From now on others may read and write the memory of the host at any time: nothing is taken
-    // for granted of what it holds. Who uses it as an index calls touch() where it has changed.
+    // From now on others may read and write the memory of the host at any time, so launches assume
+    // nothing about its contents. Call touch() after changing an array that serves as an index.
     void share() const;
     bool is_shared() const;
     bool is_read_only() const;  // writing to it throws Error
@@ -107,7 +108,7 @@ public:
     Array tangent() const;
     Array second_tangent() const;  // along a second direction
     bool has_gradient() const;
-    // Whether they are one array or, over memory from elsewhere, have a scalar in common.
+    // True if both are one array or, over memory from elsewhere, have a scalar in common.
     bool same_memory(const Array& other) const {
         return storage_ == other.storage_ || (storage_ && other.storage_ && overlaps(other));
     }
@@ -128,7 +129,7 @@ public:
 
     void add_to(StateHash& hash, const std::string& name) const;
 
-    // ---- for who runs launches; the types are internal, and not installed ----
+    // ----- for code that runs launches; the types are internal, and not installed ----
     Memory& memory() const;
     void wrote_on_device() const;  // a launch there did
     void changed() const;          // a new version, by means that see to the memory themselves
@@ -136,8 +137,8 @@ public:
     void clear(backend::DeferredWork& deferred) const;  // when those run
     backend::ActiveRange& occupied() const;
     const backend::ArrayFacts& contents() const;
-    // What whoever wrote last knows of it, until it is written again. Nothing is known of memory
-    // that something else owns, and may write.
+    // Records facts that the last writer knows about the values; they hold until the next write.
+    // Nothing is recorded for memory that something else owns and may write.
     void know(const backend::ActiveRange& busy, std::uint64_t by = 0) const;
     backend::Binding binding() const;
     backend::Binding shape_binding() const;  // without data

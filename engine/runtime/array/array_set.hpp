@@ -1,5 +1,5 @@
-// ArraySet: arrays, each once, in an order that tells nothing. Arrays over memory from elsewhere
-// that overlap are different members (Array::same_memory).
+// ArraySet: arrays, each once, in no meaningful order. Arrays over memory from elsewhere that
+// overlap are different members (Array::same_memory).
 #pragma once
 
 #include <map>
@@ -12,11 +12,11 @@ namespace hindcast {
 class ArraySet {
 public:
     bool contains(const Array& array) const { return arrays_.contains(array.version_counter()); }
-    // Whether it is new.
+    // True if the array was not in the set before.
     bool insert(const Array& array) {
         return arrays_.try_emplace(array.version_counter(), array).second;
     }
-    // Whether one is new.
+    // True if any of them was not in the set before.
     bool insert(const std::vector<Array>& arrays) {
         bool any = false;
         for (const Array& array : arrays) any |= insert(array);

@@ -1,4 +1,4 @@
-// Memory of a device beside arrays; for who keeps older versions of them.
+// DeviceMemory: memory of a device that holds older versions of arrays.
 #pragma once
 
 #include <cstddef>

@@ -78,9 +78,11 @@ public:
     std::size_t size() const { return host_.size(); }
     // Neither side is something else's.
     bool is_own() const { return !own_.empty() && !is_foreign_; }
-    // Where the bytes are that others may have as well: on the host, or where it is at home.
+    // The bytes that other arrays may share: on the host or, if the memory's home is a device,
+    // there.
     std::span<const std::byte> range() const;
-    // What backend::Binding::padded says may be read: not of memory from elsewhere.
+    // True if kernels may read past the end, see backend::Binding::padded. Never for memory from
+    // elsewhere.
     bool is_padded() const { return is_own() && readable_behind() > 0; }
     std::byte* host() {
         if (host_is_old_) fetch();
@@ -100,7 +102,7 @@ public:
         host_is_old_ = true;
         device_is_old_ = false;
     }
-    // Whether the device, and not the host, has the newest values.
+    // True if the device, and not the host, has the newest values.
     bool is_newer_on_device() const { return host_is_old_; }
 
     // All bytes zero, or those of other memory of the same size, wherever they are.
@@ -115,7 +117,7 @@ public:
     bool add_on_device(Memory& terms, std::size_t scalar_bytes);
 
     bool has_device() const { return where_ != nullptr; }
-    // Whether any memory of this process is on a device: where not, nothing need be asked.
+    // True if any memory of this process is on a device; if not, per-array checks can be skipped.
     static bool any_on_device() { return on_devices_.load(std::memory_order_relaxed) > 0; }
 
 private:

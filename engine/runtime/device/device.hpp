@@ -1,5 +1,5 @@
-// Where kernels run. A Device compiles kernels and owns what runs them: threads, or a context on a
-// CUDA device.
+// Device: compiles kernels and owns the resources that run them: threads, or a context on a CUDA
+// device.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ class Context;
 
 enum class DeviceKind : std::uint8_t { interpreter, cpu, cuda };
 
-// Whether small roll-outs run as one compiled function (function_executor.hpp): never changes a
-// bit.
+// Choice of running small roll-outs as one compiled function (function_executor.hpp). The results
+// have the same bits either way.
 enum class WholeProgramUse : std::uint8_t { automatic, always, never };
 
 struct DeviceOptions {

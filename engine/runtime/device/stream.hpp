@@ -12,9 +12,9 @@
 // they are bound to now, and have to live as long as it.
 //
 // On a CUDA device run() puts the launch on its stream, which runs on its own: launches on
-// different streams are in order only where an event says so. What the host does with an array
-// (reading, assigning, clearing) comes after everything that was put on any stream of the device
-// before it. Faults are raised when the host waits: by synchronize() or by reading an array.
+// different streams are in order only where an event says so. Host operations on an array (reading,
+// assigning, clearing) come after everything that was put on any stream of the device before.
+// Faults are raised when the host waits: by synchronize() or by reading an array.
 #pragma once
 
 #include <memory>
@@ -49,7 +49,7 @@ public:
     Stream of(const std::shared_ptr<Device>& device) const;
     // The driver's handle. Throws Error where streams are the calling thread.
     std::uintptr_t handle() const;
-    // Whether its owner captures it into a graph.
+    // True while its owner captures it into a graph.
     bool is_captured() const;
     const std::shared_ptr<Device>& device() const { return device_; }
 
@@ -57,7 +57,7 @@ public:
     void wait(const Event& event) const;  // work put on the stream from now on runs after it
     void synchronize() const;  // returns when all work put on the stream is done; raises faults
 
-    // Of the device: nullptr where streams are the calling thread.
+    // The stream of the device; nullptr if streams are the calling thread.
     const std::shared_ptr<const backend::cuda::Stream>& cuda() const { return cuda_; }
 
 private:

@@ -141,7 +141,7 @@ bool FunctionExecutor::chooses_function(const Stretch& stretch) {
     return c.program != nullptr;
 }
 
-// Whether all numbers that were looked at are finite.
+// Runs the function. True if all numbers that it checked are finite.
 bool FunctionExecutor::call(const Stretch& stretch) {
     backend::CpuProgram& program = *choice(stretch.kind).program;
     not_finite_ = 0;

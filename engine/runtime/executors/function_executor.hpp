@@ -32,13 +32,13 @@ public:
     bool run(const Stretch& stretch, const std::function<void()>& launches) override;
     std::string report(RunKind kind) const override { return choice(kind).report(); }
 
-    // For a caller that measures first. Whether a kind that takes so long launch by launch, in
-    // seconds a step, is worth compiling and can be: then it runs as a function until judged by how
-    // long that takes.
+    // For a caller that measures first. offer() is given the seconds a step takes launch by launch.
+    // True if the kind can be compiled and that is worth it: it then runs as a function until
+    // judge() is given the seconds that takes.
     bool offer(RunKind kind, double launches);
     void judge(RunKind kind, double function);
-    // What the function of a kind, or all of them, will work with besides histories, in bytes; 0
-    // if they cannot be compiled.
+    // Memory that the function of a kind, or all functions, will need besides histories, in bytes;
+    // 0 if they cannot be compiled.
     std::int64_t predicted_bytes(RunKind kind) const;
     std::int64_t predicted_bytes() const;
     std::int64_t bytes(RunKind kind) const;  // now; 0 if it is not compiled

@@ -31,7 +31,7 @@ GraphExecutor::GraphExecutor(Schedule& schedule, Recording& recording, Array cou
     if (follower != nullptr) follower->each_array(add);
 }
 
-// What the graphs have changed, as the launches would have said.
+// Marks the arrays that the graphs have changed, as the launches would have done.
 void GraphExecutor::mark_written(RunKind kind) const {
     const bool back = kind == RunKind::back;
     schedule_.each_call([&](const Call& call) {

@@ -74,7 +74,8 @@ private:
     std::vector<ProgramItem> items_;
 };
 
-// Whether it adds at indices that change: those are looked at when a function is compiled.
+// True if it adds at indices that the program changes. A compiled function takes the indices as
+// they are when it is compiled.
 bool adds_at_changing_indices(const Launch::Replay& replay, const Schedule& schedule) {
     std::vector<int> changing;
     for (std::size_t p = 0; p < replay.arrays().size(); ++p) {

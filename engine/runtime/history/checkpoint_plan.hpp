@@ -13,8 +13,8 @@
 //                     least number with M <= beta(s, r), segments are advanced over
 //                     t(M, s) = r M - beta(s + 1, r - 1) times, which no schedule undercuts.
 //
-// A plan is chosen by the time that it is predicted to take, among those that fit. Where histories
-// of many steps were measured to cost more than those that a processor's own cache holds, short
+// A plan is chosen by the time that it is predicted to take, among those that fit. If histories of
+// many steps were measured to cost more than those that a processor's own cache holds, short
 // segments may win although everything would fit. Nothing here knows of arrays or launches;
 // rollout.cpp carries plans out.
 #pragma once
@@ -36,8 +36,8 @@ std::int64_t binomial_reach(std::int64_t s, std::int64_t r,
 // t(segments, checkpoints): how often segments are advanced over, first sweep included, the runs
 // that record not. Both at least 1; the checkpoint at the start counts.
 std::int64_t advanced_segments(std::int64_t segments, std::int64_t checkpoints);
-// How many of `segments` (at least 2) to advance over before the next checkpoint is stored, or the
-// last segment reached.
+// The number of `segments` (at least 2) to advance over before the next checkpoint is stored, or
+// the last segment reached.
 std::int64_t advance_before_checkpoint(std::int64_t segments, std::int64_t checkpoints);
 
 // The segments whose start is stored now; slot k holds at(k).
@@ -80,7 +80,7 @@ private:
     std::vector<std::int64_t> held_;
 };
 
-// What a roll-out needs, in bytes.
+// Memory that a roll-out needs, in bytes.
 struct MemoryDemand {
     struct Events {  // histories of one event program
         std::int64_t bytes = 0, count = 0;
@@ -118,7 +118,7 @@ struct StepCosts {
     double both(std::int64_t segment) const;
 };
 
-// What segments and checkpoints may take to count as held by a processor's own cache.
+// Bytes up to which segments and checkpoints count as held by a processor's own cache.
 inline constexpr std::int64_t near_history_bytes = 1 << 20;
 
 struct MemoryBudget {

@@ -1,4 +1,4 @@
-// Where checkpoints lie: in memory, or in a file.
+// CheckpointStore: checkpoints in memory, or in a file.
 //
 // The file has no name (it is unlinked as soon as it is open), so that the system takes its space
 // back when the program ends, however it ends. Its space is reserved before the run where the file
@@ -42,8 +42,8 @@ private:
     int file_ = -1;
 };
 
-// Bytes that checkpoints may take there: half of what is free. Throws Error if it is no folder that
-// can be written to.
+// Bytes that checkpoints may take there: half of what is free. Throws Error if it is not a folder
+// that can be written to.
 std::int64_t spill_budget(const std::filesystem::path& folder);
 
 }  // namespace hindcast

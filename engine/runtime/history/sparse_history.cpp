@@ -217,8 +217,8 @@ void SparseHistory::restore_block(std::int64_t block, const Slot& from) const {
     std::memcpy(to, last, static_cast<std::size_t>(bytes - whole * line));
 }
 
-// Slots are restored one after the other on the way back, and no cache holds them any more. Where a
-// block's lines are has to be there before they can be asked for.
+// Slots are restored one after the other on the way back, and no cache holds them any more. The
+// word that says where a block's lines are must arrive before the lines can be prefetched.
 void SparseHistory::fetch_before(std::int64_t number, const ActiveRange& blocks) const {
     if (blocks.begin >= blocks.end) return;
     if (number > 1) {

@@ -1,10 +1,11 @@
 // SparseHistory: an array of mostly zeros, kept once per step of a window.
 //
 // A launch that runs once more on the way back (schedule/rematerialization.hpp) and defines its
-// arrays as sums, such as points that add to a grid, leaves zero what no item adds to. Copying the
-// cache lines that are not zero takes a tenth of the time of making them again, and a fraction of
-// the array's memory. A slot has room for a quarter of the lines; what does not fit is not kept, and is made
-// again as if there were no history. Which it is depends on the values alone, and no bit on it.
+// arrays as sums, such as points that add to a grid, leaves elements zero that no item adds to.
+// Copying the cache lines that are not zero takes a tenth of the time of making them again, and a
+// fraction of the array's memory. A slot has room for a quarter of the lines; an array with more of
+// them is not kept, and is made again as if there were no history. That choice depends on the
+// values alone, and the results have the same bits either way.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +30,11 @@ public:
     void release();
     void forget();  // no slot holds anything
 
-    // What the array is once the loops deferred before have run; the slot is filled, and may be
-    // asked and restored, once this one has.
+    // Keeps the array as it is once the loops deferred before have run. The slot can be queried and
+    // restored once this loop has run.
     void save(std::int64_t slot, backend::DeferredWork& deferred);
     bool holds(std::int64_t slot) const;
-    // The array is what it was, when those have run; only if the slot holds it.
+    // Gives the array its kept values once the deferred loops have run. Requires holds(slot).
     void restore(std::int64_t slot, backend::DeferredWork& deferred) const;
 
 private:

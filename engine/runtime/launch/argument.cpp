@@ -1,4 +1,4 @@
-// What a launch is given, and the names of its directions.
+// Arguments of launches, and the names of their directions.
 #include <algorithm>
 
 #include "engine/runtime/launch/launch.hpp"

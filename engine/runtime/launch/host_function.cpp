@@ -14,7 +14,7 @@ bool is_output(const Parameter& p) {
     return p.access == Access::write || p.access == Access::read_write;
 }
 
-// What ad::tangent and ad::adjoint add for a parameter, in their words.
+// The parameters that ad::tangent and ad::adjoint add for a parameter, with the same names.
 Parameter tangent_of(Parameter p, const char* suffix) {
     p.name += suffix;
     return p;

@@ -140,8 +140,8 @@ void Launch::State::check(const Parameter& p, bool is_property, const Argument& 
              "make the array larger, or launch fewer items");
 }
 
-// What a kernel reaches whatever its arrays hold; of this launch's kernel or of a derived one, one
-// array for each parameter, or none.
+// Throws Error if the kernel would reach past the end of an array whatever the arrays hold. `of` is
+// this launch's kernel or a derived one; `bound` has one array for each parameter, or an empty one.
 void Launch::State::check_lengths(const ir::Kernel& of, const std::vector<Array>& bound) const {
     std::vector<std::int64_t> elements;
     for (const Array& array : bound) elements.push_back(array ? array.elements() : -1);

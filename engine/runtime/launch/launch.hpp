@@ -11,13 +11,13 @@
 // of parameter x is x's array's gradient(), its tangent x's array's tangent(), that along a second
 // direction x's array's second_tangent(). A number passed by value has a gradient too
 // (gradient_of). adjoint() differentiates the launch at its arguments as they stand; it adds to gradients, except that the gradient of an own element that the launch
-// stored is taken and cleared, and so is that of a Sum. What forward() itself has overwritten and
-// adjoint() needs is an error: a Tape or a Rollout keeps it.
+// stored is taken and cleared, and so is that of a Sum. It is an error if adjoint() needs values
+// that forward() has overwritten: a Tape or a Rollout keeps them.
 //
-// Where two Accumulates (or the adjoints of two Reads) are bound to one array, each is summed on
-// its own and the sums are added to the array in the order of the parameters.
+// If two Accumulates (or the adjoints of two Reads) are bound to one array, each is summed on its
+// own and the sums are added to the array in the order of the parameters.
 //
-// A Launch is a handle: copies are the same launch. What is made of it (kernels, code) is made once
+// A Launch is a handle: copies are the same launch. Its derived kernels and its code are made once
 // and kept.
 #pragma once
 
@@ -42,7 +42,7 @@ namespace hindcast {
 class GivenKernels;  // given_kernels.hpp
 class HostFunction;  // host_function.hpp
 
-// What a launch parameter is given.
+// Argument: the value of a launch parameter: an array or numbers.
 class Argument {
 public:
     static constexpr int most_numbers = 16;
@@ -86,7 +86,7 @@ struct NamedArgument {
     Argument argument;
 };
 
-// Which of the kernels derived from a launch's kernel.
+// The kernels derived from a launch's kernel K.
 enum class Direction : std::uint8_t {
     forward,          // K
     adjoint,          // adjoint(K)
@@ -114,13 +114,13 @@ public:
            std::int64_t items, const std::vector<NamedArgument>& arguments,
            std::string description = "");
 
-    // Of a function of the host (host_function.hpp): one argument for each of its parameters, in
-    // order. Real parameters are those of the precision.
+    // A launch of a function of the host (host_function.hpp): one argument for each of its
+    // parameters, in order. Real parameters are those of the precision.
     Launch(std::shared_ptr<Device> device, std::shared_ptr<HostFunction> function,
            ir::Precision precision, std::vector<Argument> arguments, std::string description);
 
-    // Of kernels that are given for every direction (given_kernels.hpp): one argument for each
-    // parameter of the forward kernel, in order.
+    // A launch of kernels that are given for every direction (given_kernels.hpp): one argument for
+    // each parameter of the forward kernel, in order.
     Launch(std::shared_ptr<Device> device, std::shared_ptr<const GivenKernels> kernels,
            std::int64_t items, std::vector<Argument> arguments, std::string description);
 
@@ -150,10 +150,10 @@ public:
     // list is empty. Throws Error once a derivative was made, unless it says the same.
     void differentiate_only(std::vector<std::string> parameters);
     bool has_derivative() const;
-    // What each parameter of kernel() is bound to; numbers live in arrays of the launch's own.
+    // The array of each parameter of kernel(); numbers live in arrays of the launch's own.
     const std::vector<Array>& arrays() const;
-    // Grows when a parameter is bound to another array, or the launch to another device: what was
-    // planned from arrays() before is out of date.
+    // Grows when a parameter is bound to another array, or the launch to another device: plans made
+    // from arrays() before are then out of date.
     std::uint64_t bindings_version() const;
 
     // Throws Error for a derivative of a launch that has none.
@@ -187,15 +187,15 @@ public:
     Direction direction() const;
     // The array each parameter of kernel() is bound to; empty for parameters that no op uses.
     const std::vector<Array>& arrays() const;
-    // Whether a parameter of kernel() is a gradient, or the tangent of one; or any derivative.
+    // True if a parameter of kernel() is a gradient, or the tangent of one; or any derivative.
     bool is_gradient(int parameter) const;
     bool is_derivative(int parameter) const;
     // Replaces the memory that a Read parameter is bound to (the same type and strides), for this
     // replay only: an older version of the array, in memory of the launch's device, on the host
     // within a block of base/aligned.hpp. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
-    // What one run reads and writes, as far as the bindings tell: every array once for each, of
-    // arrays at the item's own index the elements that have an item.
+    // Bytes that one run reads and writes, as far as the bindings tell: each array counts once for
+    // each; of an array at the item's own index only the elements that have an item count.
     double bytes() const;
 
     // Compiles what run() needs, so that the first run does not wait for it.
@@ -203,7 +203,7 @@ public:
 
     explicit operator bool() const { return bound_ != nullptr; }
 
-    // What it is bound to and how it runs, for executors; internal (launch_state.hpp), and not
+    // Bindings and code of the replay, for executors; internal (launch_state.hpp), and not
     // installed.
     struct Bound;
     Bound& bound() const { return *bound_; }

@@ -1,4 +1,4 @@
-// What a Launch and its replays are made of: internal to the engine.
+// The parts of a Launch and its replays: internal to the engine.
 #pragma once
 
 #include <map>
@@ -102,10 +102,10 @@ struct Launch::Replay::Bound {
     Bound(Launch of, Direction d) : launch(std::move(of)), direction(d) {}
     static void check_indices(const Launch& launch);  // check_indices.hpp
     void bind();
-    // Whether it works in the memory of the host, wherever the launches around it do.
+    // True if it works in the memory of the host, wherever the launches around it work.
     bool is_on_host() const { return !cuda || kernel.is_host_function; }
-    // Replay::run(). `copies` are made before it changes anything. What only goes over elements may
-    // be left to `deferred`, or nullptr. Neither on a CUDA device.
+    // Replay::run(). `copies` are made before it changes anything. Work that only goes over
+    // elements may be left to `deferred` (may be nullptr). On a CUDA device both must be empty.
     void run(std::span<const backend::Copy> copies, backend::DeferredWork* deferred);
     // For work done by other means: what to say once the kernel ran on the host, or in a graph on
     // the device, and every array that it works with.

@@ -1,4 +1,4 @@
-// What launches run, as text for people: the kernel's IR, its code on the CPU, its CUDA C++.
+// The kernels of launches as text for people: the IR, the code for the CPU, the CUDA C++.
 //
 //     launch_text(pull, Direction::adjoint, backend::KernelText::ir)
 #pragma once

@@ -22,8 +22,8 @@ using ir::Access;
 using ir::Kernel;
 using ir::Parameter;
 
-// Of a launch of one item that adds at any index: its own sums need neither fixed point nor a table of
-// what goes where, which the next launch would have to make anew.
+// A launch of one item that adds at computed indices keeps its own sums. They need neither fixed
+// point nor a table of targets, which the next launch would have to make anew.
 Kernel Launch::State::with_own_sums(const Kernel& k) const {
     const bool clears = std::ranges::any_of(
         k.parameters, [](const Parameter& p) { return p.access == Access::sum; });
@@ -53,7 +53,7 @@ Kernel Launch::State::derive(Direction direction) const {
         case Direction::adjoint: k = ad::adjoint(kernel, active); break;
         case Direction::tangent: k = ad::tangent(kernel, active); break;
         case Direction::tangent_tangent: {
-            // What is active in the kernel, and its tangents.
+            // The kernel's active parameters, and their tangents.
             const Kernel t = derive(Direction::tangent);
             std::vector<std::string> varying = active;
             for (const std::string& name : active)
@@ -216,7 +216,7 @@ void Launch::Replay::Bound::find_memory_on_device() {
     for (const int parameter : read_on_host) {
         const auto p = static_cast<std::size_t>(parameter);
         if (given[p] == nullptr) {
-            // What lives on the device is fetched once for each version.
+            // An array that lives on the device is fetched once for each version.
             Memory& memory = arrays[p].memory();
             std::uint64_t& fetched = versions_on_host[p];
             if (!memory.is_at_home() || fetched != arrays[p].version()) memory.host();
@@ -410,7 +410,7 @@ void Launch::Replay::Bound::add_aliases() const {
     }
 }
 
-// After a failed run: what it wrote is undefined, so nobody may take it for the old version.
+// After a failed run: the arrays it wrote are undefined, so they get a new version.
 void Launch::Replay::Bound::spoil() const {
     for (const Array& a : written) is_on_host() ? a.touch() : a.changed();
     for (const Alias& alias : aliases) alias.own.clear();
@@ -421,7 +421,7 @@ const Launch& Launch::Replay::launch() const { return bound_->launch; }
 Direction Launch::Replay::direction() const { return bound_->direction; }
 const std::vector<Array>& Launch::Replay::arrays() const { return bound_->arrays; }
 
-// Which derivative a parameter is of what (Origin).
+// The kinds of derivative that a parameter is (Origin::kinds); "" if it is not a derivative.
 std::string Launch::Replay::kinds_of(int parameter) const {
     const State& s = *bound_->launch.state_;
     if (s.parts.empty()) return s.origin_of(bound_->kernel.parameter(parameter).name).kinds;

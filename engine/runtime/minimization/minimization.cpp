@@ -51,8 +51,8 @@ Array derived(Array array, std::string_view kinds) {
 
 }  // namespace
 
-// What energies read has a copy in f64, which their launches are bound to. A run fetches what its
-// bindings hold into the copies, and brings derivatives back from them.
+// Every array that energies read has a copy in f64, to which their launches are bound. A run
+// fetches the bindings' values into the copies, and brings derivatives back from them.
 class Minimization::Function final : public HostFunction {
 public:
     Function(std::shared_ptr<Device> device, const Array& positions, std::vector<char> fixed,
@@ -73,7 +73,7 @@ public:
     }
 
     Potential& potential() { return potential_; }
-    // Of a kernel that does the same.
+    // Inputs of a dense kernel that does the same.
     std::vector<dense::DenseInput> inputs() const {
         std::vector<dense::DenseInput> list;
         for (std::size_t k = 0; k < copied_.size(); ++k) {
@@ -90,7 +90,7 @@ public:
                 if (copied_[k].copy.same_memory(array))
                     return active.empty() ||
                            std::ranges::find(active, parameters_[k + 1].name) != active.end();
-            // Of what is left, the positions and what is added to vary; numbers do not.
+            // Among the other arrays the positions and the force vary; numbers do not.
             return array.same_memory(potential_.positions()) ||
                    array.same_memory(potential_.force());
         };
@@ -194,7 +194,7 @@ private:
         return at == parameters_.end() ? -1 : static_cast<int>(at - parameters_.begin());
     }
 
-    // Whether the copy has what the binding holds already.
+    // True if the copy already has the binding's values.
     bool is_fetched(int index, const backend::Binding& binding) {
         Copied& c = copied_[static_cast<std::size_t>(index) - 1];
         const std::uint64_t now = binding.data == c.original.data() ? c.original.version() : 0;

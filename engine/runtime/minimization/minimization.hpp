@@ -10,21 +10,21 @@
 //     their tangents   the same, differentiated; one factorisation serves all solves
 //
 // p is everything that an energy reads; points that are not free are part of it: their positions
-// stay as they are, and have gradients. H is that at the solution, as it is: a negative pivot says
-// that the point is no minimum and is an error, and so is a matrix that is singular to rounding.
+// stay as they are, and have gradients. H is that at the solution, as it is: a negative pivot is an
+// error because the point is not a minimum, and so is a matrix that is singular to rounding.
 //
 //     Minimization solve(device, positions, fixed, terms, {.tolerance = 1e-12});
 //     step.add(solve.launch());
 //     solve.outcome();     // of the last solve
 //
 // A step of Newton's method is taken as long as it lowers the energy (Armijo) and passes no
-// obstacle (StepLimit). Where the Hessian is not positive definite, negative eigenvalues of the
+// obstacle (StepLimit). If the Hessian is not positive definite, negative eigenvalues of the
 // elements' are taken as zero (Teran, Sifakis, Irving and Fedkiw 2005). It has converged when the
 // energy that another step can gain, half the square of the Newton decrement, is less than
-// `tolerance` times the energy's scale: the largest sum of the terms' magnitudes in this solve.
-// Up to `most_dense` unknowns are one kernel, which runs where launches around it run and in lanes of
-// an ensemble (dense/dense_kernels.hpp); more are a function of the host. Which of them it is depends
-// on the potential and the options alone. Both work in f64, with the same bits everywhere.
+// `tolerance` times the energy's scale: the largest sum of the terms' magnitudes in this solve. Up
+// to `most_dense` unknowns are one kernel, which runs where launches around it run and in lanes of
+// an ensemble (dense/dense_kernels.hpp); more are a function of the host. The choice depends on the
+// potential and the options alone. Both work in f64, with the same bits everywhere.
 #pragma once
 
 #include <memory>

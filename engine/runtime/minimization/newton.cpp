@@ -17,7 +17,7 @@ namespace {
 
 using document::shortest;
 
-// Of the largest magnitude, or not finite.
+// The index of the largest magnitude, or of a value that is not finite.
 int worst_of(std::span<const double> v) {
     const auto less = [](double a, double b) {
         return std::isfinite(a) && (!std::isfinite(b) || std::abs(a) < std::abs(b));
@@ -85,7 +85,8 @@ bool Newton::direction() {
     as_it_is_ = try_with(potential_.hessian());
     if (as_it_is_.definiteness == Definiteness::positive) return true;
     Finding found = try_with(potential_.projected());
-    // What is left without a curvature gets a little of it.
+    // If the projected Hessian is still not positive definite, a growing multiple of the mean
+    // diagonal is added.
     const SymmetricMatrix& hessian = potential_.matrix();
     double mean = std::numeric_limits<double>::min();
     for (int i = 0; i < hessian.size(); ++i) mean += std::abs(hessian.diagonal(i)) / hessian.size();
@@ -96,7 +97,7 @@ bool Newton::direction() {
     return false;
 }
 
-// Whether the slope at the trial point says that the energy has not risen.
+// True if the slope at the trial point shows that the energy has not risen.
 bool Newton::goes_down(double slope) {
     potential_.gradient(work_);
     return dot(work_, step_) <= search::steepest_at_end * slope;

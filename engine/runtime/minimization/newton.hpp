@@ -15,7 +15,7 @@ namespace hindcast {
 
 class Newton {
 public:
-    // What it does is added to `times`.
+    // The seconds of its parts are added to `times`.
     Newton(Potential& potential, const MinimizationOptions& options, MinimizationTimes& times);
 
     // From potential.positions() to a minimum. Throws Error, see Minimization::launch().

@@ -4,8 +4,9 @@
 //     graphs.note(device, work);       // work() puts launches and copies on the stream
 //     graphs.launch(device);
 //
-// What changes between runs lies in memory of the device and is sent there before: parameters,
-// numbers passed by value. Where arrays lie and what index arrays hold is part of a graph.
+// Values that change between runs (parameters, numbers passed by value) lie in memory of the device
+// and are sent there before a run. The addresses of arrays and the contents of index arrays are
+// part of a graph.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,11 @@
 
 namespace hindcast {
 
-// Where arrays lie on a device.
+// Addresses of arrays on a device.
 class DevicePlaces {
 public:
-    // Sends what the host has changed of arrays: each(visit) calls visit(array). Whether they are
-    // the same as the last time, in the same places.
+    // Sends what the host has changed of arrays: each(visit) calls visit(array). True if they are
+    // the same arrays as the last time, at the same addresses.
     template <class Each>
     bool send(const Device& device, const Each& each) {
         std::vector<const void*> places;

@@ -29,7 +29,7 @@ private:
     std::vector<Node> nodes_;
 };
 
-// What a launch's adjoint reads of the primal: parameters bound to values as they were before the
+// Primal values that a launch's adjoint reads: parameters bound to values as they were before the
 // launch or, if `after`, as it left them.
 struct Need {
     int parameter = 0;
@@ -37,7 +37,7 @@ struct Need {
     bool after = false;
 };
 std::vector<Need> primal_needs(const Launch::Replay& backward);
-// What a replay writes that is not a gradient.
+// Arrays that a replay writes, other than gradients.
 std::vector<Array> primal_writes(const Launch::Replay& forward);
 
 }  // namespace hindcast

@@ -14,7 +14,7 @@ std::string name_of(const Launch::Replay& backward, const Need& need) {
     return "'" + backward.kernel().parameter(need.parameter).name + "'";
 }
 
-// What a launch does, and what is kept for it, goes to its stream, even while that is captured.
+// Sends a launch's work, and the copies kept for it, to its stream, even while that is captured.
 class OnStreamOf {
 public:
     explicit OnStreamOf(const Launch& launch) : launch_(launch) {
@@ -110,7 +110,7 @@ void Tape::host(std::function<void()> callback) {
 }
 
 // The launch at `position` is about to write: keep what earlier adjoints, or its own, still need.
-// What its own needs as it leaves it, only a later launch overwrites.
+// Values that its own adjoint needs as it leaves them are overwritten only by a later launch.
 void Tape::keep_what_is_overwritten(std::size_t position) {
     for (const Array& target : primal_writes(entries_[position].forward)) {
         int copy = -1;

@@ -1,9 +1,9 @@
 // Tape: launches in the order they ran, and their adjoints in reverse.
 //
-// What an adjoint reads must still be there. A launch that overwrites a version that an earlier
-// adjoint needs is found when it is recorded: the value is kept (and counted), or the error names
-// both launches. What the host overwrites between forward and backward is found by backward(),
-// which then raises.
+// The values that an adjoint reads must still be there. A launch that overwrites a version that an
+// earlier adjoint needs is found when it is recorded: the value is kept (and counted), or the error
+// names both launches. backward() throws Error if the host has overwritten such a value after
+// forward().
 //
 // Numbers may be changed with Launch::set() and the tape be replayed by forward(). After an array
 // was replaced by another with set(), forward() plans again what it keeps.
@@ -33,9 +33,9 @@ public:
     void backward();  // adds to the gradients; seed the outputs' gradients first
     // Zeroes every gradient that backward() touches.
     void clear_gradients();
-    // What was recorded runs on this stream from now on, and so does what will be; nothing: on the
-    // device's own. Faults are then raised where the stream is waited for. Throws Error if a launch
-    // is of another device.
+    // Recorded launches, and those to come, run on this stream from now on; without one they run on
+    // the device's own. Faults are then raised when the stream is waited for. Throws Error if a
+    // launch is of another device.
     void move_to(const std::optional<Stream>& stream);
 
     std::size_t size() const { return entries_.size(); }

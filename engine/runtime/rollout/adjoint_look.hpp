@@ -16,7 +16,7 @@ public:
     void watch(Rollout::AdjointWatch watch) { watch_ = std::move(watch); }
     const Rollout::AdjointNorms& norms() const { return norms_; }
 
-    // Whether steps must go back one by one.
+    // True if steps must go back one by one.
     bool looks() const { return records_ || watch_; }
     void begin(std::int64_t first, std::int64_t last);
     void at_boundary(const Schedule& s, std::int64_t t);

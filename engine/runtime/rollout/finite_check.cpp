@@ -22,7 +22,7 @@ void FiniteCheck::set(std::vector<Array> arrays, std::int64_t every) {
 }
 
 void FiniteCheck::clear_flags() const {
-    if (flags_) flags_.memory().clear();  // its version stands: it is no index
+    if (flags_) flags_.memory().clear();  // its version stands: it is not an index
 }
 
 bool FiniteCheck::stops(std::int64_t t, std::int64_t steps) {

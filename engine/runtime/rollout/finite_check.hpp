@@ -27,8 +27,8 @@ public:
     bool look(std::int64_t t);
     const std::optional<Rollout::Divergence>& divergence() const { return divergence_; }
 
-    // On a CUDA device: a flag for each array, 1 where one was found. Whether a graph that has run
-    // found one that nobody else will look at; the flags are then 0 again.
+    // On a CUDA device: a flag for each array, 1 where one was found. found_by_graph() is true if a
+    // graph that has run found one that no other check will see; it clears the flags.
     const Array& flags() const { return flags_; }
     bool found_by_graph();
 

@@ -1,4 +1,4 @@
-// What steps cost.
+// The measured cost of steps.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -75,7 +75,7 @@ void Rollout::Work::run_all_back(Mode& m) {
     for (const Array& g : s.gradients) g.clear();
 }
 
-// Where everything is stored nothing is weighed against anything. Long histories of a small program
+// If everything is stored there is no choice to make, except that long histories of a small program
 // may cost more than its steps.
 bool Rollout::Work::may_recompute(Mode& m) const {
     const MemoryDemand demand = m.demand(bytes_of_others(m));

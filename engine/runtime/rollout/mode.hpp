@@ -1,4 +1,4 @@
-// What a roll-out has for each of its modes; for this folder only.
+// Mode: the state of a roll-out in one of its modes; for this folder only.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct Rollout::Work::Mode {
     std::optional<std::int64_t> step_bytes;          // predicted: what functions of steps work with
     std::unique_ptr<GraphExecutor> graphs;           // instead, on a CUDA device
 
-    // What this mode has beside arrays of derivatives as long as there is a plan.
+    // Bytes that this mode holds besides arrays of derivatives as long as it has a plan.
     std::int64_t stays() const { return scratch + (has_plan && plan.may_compile ? functions : 0); }
 
     template <class F>
@@ -37,7 +37,7 @@ struct Rollout::Work::Mode {
         if (rotation) f(rotation->call);
     }
 
-    // What the mode needs, where this much stays of the others.
+    // The mode's demand if the other modes hold this many bytes.
     MemoryDemand demand(std::int64_t others_stay) const {
         MemoryDemand all = schedule->demand;
         all.fixed += scratch + others_stay;

@@ -1,9 +1,9 @@
 // The memory of gradients: its limit, the plan of each mode, and what all modes take together.
 //
-// A mode's memory has two parts. What stays as long as the mode does: gradients (which modes
-// share), tangents, what its launches and compiled functions work with. What can be given back
+// A mode's memory has two parts. The lasting part lives as long as the mode: gradients (which modes
+// share), tangents, memory of its launches and compiled functions. The other part can be given back
 // between two runs: histories, checkpoints, the copy of the final state. A plan counts all of its
-// own mode and what stays of the others.
+// own mode's memory and the lasting part of the others.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -34,8 +34,8 @@ void Rollout::Work::forget_plans() {
     }
 }
 
-// What stays of the other modes beside what stays of this one; two modes at most go backwards. Runs
-// ask for this, so nothing is allocated.
+// The lasting memory of the other modes, in bytes; at most two modes go backwards. Runs call this,
+// so it allocates nothing.
 std::int64_t Rollout::Work::bytes_of_others(const Mode& m) const {
     std::int64_t sum = 0;
     for (const auto& [mode, other] : modes_) {

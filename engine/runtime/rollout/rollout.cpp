@@ -104,7 +104,7 @@ FunctionExecutor* Rollout::Work::whole(Mode& m) {
     return m.whole.get();
 }
 
-// Of whole runs; nullptr: launch by launch.
+// The executor of whole runs; nullptr: launch by launch.
 Executor* Rollout::Work::executor(Mode& m) {
     if (!device_->cuda()) return whole(m);
     if (launches_.profiles()) return nullptr;

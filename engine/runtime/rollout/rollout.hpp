@@ -5,13 +5,13 @@
 //   events[t]         after t steps (0 .. steps): objective terms, outputs. Never masked launches
 //                     in every step.
 //
-// Backward replays the adjoints in reverse. What must be kept is derived from what the adjoint
-// launches read, and from which version of an array that is: an array that nothing overwrites is
-// not kept, but must not be changed by others either (backward() raises); one that a step reads as
-// it stands at its start or end is kept once per step; an intermediate is kept per step where it is
-// read; what only the prologue or an event reads is kept there, once. What is cheaper made again
-// than kept is not kept: backward runs such launches once more before the adjoints of each step,
-// and leaves what they write as it was in the first step.
+// Backward replays the adjoints in reverse. The values to keep are derived from the reads of the
+// adjoint launches, and from the version of the array that each read needs: an array that nothing
+// overwrites is not kept, but must not be changed by others either (backward() raises); one that a
+// step reads as it stands at its start or end is kept once per step; an intermediate is kept per
+// step where it is read; what only the prologue or an event reads is kept there, once. Values that
+// are cheaper to compute again are not kept: backward runs such launches once more before the
+// adjoints of each step, and leaves the arrays they write as they were in the first step.
 //
 // All of this is stored unless limit_memory() was called. Then a checkpoint plan that fits is
 // chosen (checkpoint_plan.hpp): histories are kept for one segment of steps at a time, and the
@@ -21,8 +21,8 @@
 //
 // With a horizon of K steps, derivatives are those of the last K steps, with the state before them
 // taken as given: backward goes over these steps only, their objective terms alone count, and
-// tangents of what steps and events write are zero before them. What the prologue computes and
-// steps only read (masses, say) still passes its derivatives on.
+// tangents of what steps and events write are zero before them. Values that the prologue computes
+// and steps only read (masses, say) still pass their derivatives on.
 //
 // Targets of Reduce start from zero in every forward run. A launch without derivative
 // (Launch::differentiate_only with no names) is passed over by backward. After Launch::set() bound
@@ -146,11 +146,11 @@ public:
     void allocate(RolloutMode mode = RolloutMode::first);
     // The most gradient memory that runs in these modes, in turn, will take: their plans are made.
     std::int64_t planned_bytes(const std::vector<RolloutMode>& modes);
-    // Forward runs allocate what they work with in their first run. This does a part of one that
-    // allocates all of it: the prologue, the first step and every event; the arrays are left as
-    // they were.
+    // Forward runs allocate their memory in their first run. This runs a part that allocates all of
+    // it: the prologue, the first step and every event; the arrays are left as they were.
     void warm_up();
-    // What the functions that forward(false) is compiled into work with now: no gradient memory.
+    // Bytes of the functions that forward(false) is compiled into, now. They do not count as
+    // gradient memory.
     std::int64_t function_bytes() const;
     // Measures what steps cost (time, and memory beside what is known) on a few steps, forwards and
     // backwards, so that plans predict by that; where not everything can be stored also on as many
@@ -158,8 +158,8 @@ public:
     // some milliseconds, some tenths of a second at most, or as long as a few steps.
     const StepCosts& measure(RolloutMode mode = RolloutMode::first);
 
-    // How runs of the first mode go, as functions or graphs or launch by launch, and why: "" before
-    // any, else a line for each kind.
+    // A report on runs of the first mode: as functions, graphs or launch by launch, and why; a line
+    // for each kind, "" before the first run.
     std::string whole_program_report() const;
 
     struct Profile {
@@ -174,11 +174,12 @@ public:
     void profile(bool on);  // time every launch from now on
     std::vector<Profile> profiles() const;
 
-    // What a run that keeps values does, item by item, as recorded and after each optional pass
+    // The work of a run that keeps values, item by item, as recorded and after each optional pass
     // that changes it: a text for people.
     std::string timeline() const;
 
-    // What each step, event occurrence or run keeps for the adjoints, and how often (see History).
+    // The values that each step, event occurrence or run keeps for the adjoints, and how often (see
+    // History).
     struct KeptValue {
         std::string name;  // of a parameter that reads it
         Array array;
@@ -212,7 +213,7 @@ public:
     using AdjointWatch = std::function<void(std::int64_t steps_done)>;
     void watch_adjoints(AdjointWatch watch);
 
-    // Of the first-order mode: histories, checkpoints in memory, the copy of the final state.
+    // Bytes of the first-order mode: histories, checkpoints in memory, the copy of the final state.
     std::int64_t kept_bytes() const;
     std::int64_t steps() const;
     std::size_t launches_per_step() const;   // as the program has them

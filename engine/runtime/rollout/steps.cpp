@@ -13,7 +13,8 @@ bool Rollout::Work::compiles() const {
     return device_->options().whole_program != WholeProgramUse::never && !device_->cuda();
 }
 
-// Where everything is stored; otherwise its steps can be functions.
+// True if a whole run can be one function, provided everything is stored; otherwise its steps can
+// be functions.
 bool Rollout::Work::is_one_function(const Schedule& s) {
     return s.cut == 0 && s.events.size() <= FunctionExecutor::most_events;
 }
@@ -31,7 +32,7 @@ FunctionExecutor* Rollout::Work::step_functions(Mode& m) const {
     return m.steps.get();
 }
 
-// What they will work with; 0: there will be none.
+// Bytes that step functions will need; 0: there will be none.
 std::int64_t Rollout::Work::step_function_bytes(Mode& m) const {
     if (!compiles()) return 0;
     if (!m.step_bytes)
@@ -41,7 +42,7 @@ std::int64_t Rollout::Work::step_function_bytes(Mode& m) const {
     return *m.step_bytes;
 }
 
-// Whether some of the way back may run as a function.
+// True if some of the way back may run as a function.
 bool Rollout::Work::may_compile_back(Mode& m) const {
     return compiles() &&
            (step_function_bytes(m) > 0 ||
@@ -51,8 +52,8 @@ bool Rollout::Work::may_compile_back(Mode& m) const {
 
 // ---------------------------------------------------------------- ranges of steps
 
-// Whether several steps are run at once where nothing is to be done between them. What a step has
-// put off then runs with the next one.
+// True if several steps run at once when nothing has to be done between them. Work that a step has
+// deferred then runs with the next one.
 bool Rollout::Work::goes_in_ranges(const Mode& m, const FunctionExecutor* functions) const {
     return functions != nullptr || m.rotation || launches_.may_defer();
 }

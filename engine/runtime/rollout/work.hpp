@@ -1,4 +1,5 @@
-// What a roll-out does, and has: rollout.hpp says what of it, for this folder only.
+// Rollout::Work: the implementation of Rollout, which documents its public functions; for this
+// folder only.
 #pragma once
 
 #include "engine/runtime/executors/function_executor.hpp"
@@ -96,7 +97,7 @@ private:
     void run_event(const Mode& m, const Schedule::Event& event, RunKind kind, std::int64_t t,
                    const SlotIndex& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
-    // What the run begins with instead of step 0.
+    // The state that the run begins with instead of step 0; nullptr: it begins at step 0.
     const State* start() const { return from_ != nullptr ? from_ : at_cut_ ? &*at_cut_ : nullptr; }
     static void cut_tangents(Schedule& s);
     void cut_gradients(Mode& m, RolloutMode mode);

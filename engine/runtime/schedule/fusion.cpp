@@ -27,7 +27,7 @@ using Group = std::vector<Call*>;
 // one direction.
 constexpr int most_ops = 1024;
 
-// Of the longer direction.
+// The number of operations of the longer direction.
 int ops_of(const Call& call, bool backward) {
     const int forward = ir::count_ops(call.forward.kernel());
     return backward && call.differentiable

@@ -14,7 +14,7 @@
 
 namespace hindcast {
 
-// Whether two replays go over as many items, in the same place and direction.
+// True if two replays have the same number of items, the same place and the same direction.
 bool goes_alike(const Launch::Replay& first, const Launch::Replay& second);
 
 // In the order of add(). Memory is told apart by array and, for values that are restored, by where
@@ -28,7 +28,7 @@ public:
     // after it find where they would have restored it, or nowhere. It does not count as run.
     void add_values(const Launch::Replay& replay, const std::vector<Restore>& restores,
                     const std::vector<Restore>& restored_after, std::int64_t later);
-    // What the k-th replay stores in an array stays a value.
+    // Values that the k-th replay would store in an array are passed on without being stored.
     void pass(std::size_t k, const Array& array);
     // The elements of an array are zero before and after, for this replay alone to see.
     void leave_zero(const Array& array);
@@ -36,11 +36,11 @@ public:
     bool possible() const { return ir::cannot_fuse(pieces_, zero_).empty(); }
     void make();
     const Launch::Replay& replay() const { return joined_; }
-    // Of the joined replay, for a parameter of the k-th; -1: none.
+    // The joined replay's parameter for a parameter of the k-th; -1: none.
     int parameter(std::size_t k, int of) const {
         return parameters_[k][static_cast<std::size_t>(of)];
     }
-    // What the joined replay restores.
+    // The values that the joined replay restores.
     std::vector<Restore> restores() const;
 
 private:

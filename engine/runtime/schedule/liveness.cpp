@@ -1,11 +1,12 @@
-// What recomputing steps takes: backwards liveness over the step and the events.
+// The calls and arrays that recomputing steps takes: backwards liveness over the step and the
+// events.
 //
 // An array is live at a point of the program if what is computed later, or saved for an adjoint
 // later, depends on what it holds there. A call runs again when steps are recomputed if it writes
-// something live. What is live at the start of a step is what a checkpoint holds; a step follows
-// every step here (also the last: its end is what the next one would find), and at each boundary
-// any of the events may run, or none. Sums that are never read, such as an objective's, are not
-// live, so that recomputing adds nothing to them.
+// something live. A checkpoint holds the arrays that are live at the start of a step; a step
+// follows every step here (also the last: its end is what the next one would find), and at each
+// boundary any of the events may run, or none. Sums that are never read, such as an objective's,
+// are not live, so that recomputing adds nothing to them.
 //
 // A write ends an array's life upwards only if it surely defines the whole array: a Sum, which
 // begins by clearing it, or a Write with one item per element (all of its components are stored on

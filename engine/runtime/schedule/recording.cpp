@@ -57,7 +57,7 @@ void Recording::open_window(std::int64_t begin) {
     s_.move_window(begin);
 }
 
-// What the next step would save at its start: adjoints of this window read it.
+// Saves the values that the next step would save at its start: adjoints of this window read them.
 void Recording::close_window(std::int64_t end) {
     end_ = end;
     if (!s_.step.empty()) Schedule::save(s_.step.front(), moment(end), device_);

@@ -36,7 +36,7 @@ public:
     std::int64_t bytes() const;
 
     void begin();
-    // Before step t of a forward run: stores the checkpoint that is due. Whether the step's
+    // Before step t of a forward run: stores the checkpoint that is due. True if the step's
     // histories are to be filled.
     bool arrive(std::int64_t t);
     void finish(std::int64_t steps_done);
@@ -44,7 +44,7 @@ public:
     bool complete() const { return complete_; }
     std::int64_t steps_done() const { return steps_done_; }
 
-    // Where the histories of step t, or of the event before it, lie.
+    // Slots of the histories of step t, or of the event before it.
     SlotIndex moment(std::int64_t t, const Schedule::Event* event = nullptr) const {
         return {t - begin_, event != nullptr ? event->in_window() : 0};
     }
@@ -55,8 +55,9 @@ public:
     std::int64_t load(std::int64_t end, const Run& run);
     void end_backward();
 
-    // What is held where. A run that was noted as a graph does its copies again when the graph
-    // runs, from the state that it was noted in; go_to() says what it came to.
+    // The checkpoints and histories that are held. A run that was noted as a graph does its copies
+    // again when the graph runs, from the state that it was noted in; go_to() sets the state it
+    // ends in.
     struct State {
         CheckpointStack stack;
         bool final_saved = false, complete = false;

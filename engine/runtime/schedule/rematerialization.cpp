@@ -56,7 +56,7 @@ private:
         });
     }
 
-    // Whether an adjoint of the step reads what the call writes.
+    // True if an adjoint of the step reads an array that the call writes.
     bool is_needed(const Call& call) const {
         return std::any_of(s_.step.begin(), s_.step.end(), [&](const Call& other) {
             return other.has_backward() &&

@@ -10,7 +10,7 @@ namespace hindcast {
 
 enum class RolloutMode : std::uint8_t { first, tangent, second, tangent_tangent };
 
-// How often a value is kept for the adjoints.
+// The frequency with which a value is kept for the adjoints.
 enum class KeptHow : std::uint8_t { once, per_step, per_event };
 
 // The gradient that backward() begins with, of one array.

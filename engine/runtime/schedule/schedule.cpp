@@ -66,7 +66,7 @@ History* Planner::at_step_start(const Array& array) {
     return nullptr;
 }
 
-// Where call k of the step finds what a replay of it reads.
+// Plans where call k of the step finds the values that a replay of it reads.
 void Planner::plan_needs(std::size_t k, const Launch::Replay& replay, const ArraySet& by_events,
                          std::vector<Restore>& restores, Constants* constants) {
     for (const Need& need : primal_needs(replay)) {
@@ -146,7 +146,7 @@ void Planner::plan() {
 
 std::int64_t bytes_of(const Array& array) { return static_cast<std::int64_t>(array.bytes()); }
 
-// What the memory of the histories, the checkpoints and the derivatives depends on.
+// The demand for memory of the histories, the checkpoints and the derivatives.
 MemoryDemand demand_of(Schedule& s) {
     MemoryDemand demand;
     demand.steps = s.steps - s.cut;

@@ -39,8 +39,8 @@ namespace hindcast {
 
 struct EventProgram;
 
-// Which slots a call uses: `step` counts from the start of the window, `occurrence` from the event
-// program's first in the window.
+// The slots that a call uses: `step` counts from the start of the window, `occurrence` from the
+// event program's first in the window.
 struct SlotIndex {
     std::int64_t step = 0, occurrence = 0;
 };
@@ -61,13 +61,13 @@ struct History {
                                                              : 0;
         return memory.data() + static_cast<std::size_t>(index) * array.bytes();
     }
-    // Of the array as it is into its slot; in the memory of the host.
+    // The copy of the array's current values into its slot; in the memory of the host.
     backend::Copy copy(const SlotIndex& at);
     // Throws Error if there is not that much memory.
     void allocate(const Device& device, std::int64_t slots);
 };
 
-// Where one parameter of an adjoint finds the old value.
+// The place where one parameter of an adjoint finds the old value.
 struct Restore {
     int parameter = 0;
     History* history = nullptr;
@@ -100,7 +100,7 @@ struct Call {
     }
 
     bool has_backward() const { return differentiable && backward; }
-    // What it writes, to be made again, lies in its sparse histories.
+    // True if the arrays that it would make again lie in its sparse histories.
     bool holds_results(std::int64_t slot) const {
         return !results.empty() &&
                std::all_of(results.begin(), results.end(),
@@ -151,7 +151,7 @@ struct Schedule {
     std::vector<std::pair<Array, std::string>>
         written;  // by the program, with a parameter bound to it
 
-    // What recomputing steps takes, by liveness (liveness.cpp).
+    // Calls and arrays for recomputing steps, by liveness (liveness.cpp).
     std::vector<Array> state;       // a checkpoint: restored at the start of a step
     std::vector<Array> recomputed;  // written by recomputed calls
     std::vector<Input> inputs;      // read by them, and left alone by steps and events
@@ -197,16 +197,16 @@ struct Schedule {
     void move_window(std::int64_t begin);
     // Copies what a call must save before it runs.
     static void save(const Call& call, const SlotIndex& at, const Device& device);
-    // The versions of what adjoints and recomputed calls read and nothing overwrites: noted after
-    // the prologue and, for recomputed calls, after the event before the first step; held against
-    // what they are later. check_constants throws Error, except for the step counter.
+    // Versions of the arrays that adjoints and recomputed calls read and nothing overwrites: noted
+    // after the prologue and, for recomputed calls, after the event before the first step; compared
+    // with the versions later. check_constants throws Error, except for the step counter.
     void note_constants();
     void note_inputs();
     void check_constants(const Array& counter, const char* when);
 };
 
-// What a run that was compiled or noted as a whole depends on, besides the values of reals: where
-// the histories are, and the contents of index arrays.
+// Premises of a run that was compiled or noted as a whole, besides the values of reals: the
+// addresses of the histories, and the contents of index arrays.
 class Premises {
 public:
     void note(Schedule& schedule, const Array& counter);
@@ -229,7 +229,7 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
 // By a call of any event.
 ArraySet written_by_events(const Schedule& schedule);
 
-// Whether an array, or another that shares its memory, is among these; some may be empty.
+// True if an array, or another that shares its memory, is among these; some may be empty.
 bool contains(const std::vector<Array>& list, const Array& array);
 
 // Fills state, recomputed, inputs, and recomputed of each call, from what the histories need.

@@ -108,7 +108,7 @@ void StepRotation::make_pieces() {
     }
 }
 
-// Whether the saves of the first call may wait until the last call runs.
+// True if the saves of the first call may wait until the last call runs.
 bool StepRotation::saves_may_wait() const {
     return std::none_of(first().saves.begin(), first().saves.end(), [&](const History* h) {
         return contains(first().writes, h->array) ||
@@ -152,8 +152,9 @@ bool StepRotation::may_drop(const Array& array) const {
            });
 }
 
-// Where the last call's work is found again: what it reads is the same then, is made again, or it
-// overwrites it, and its adjoint keeps it.
+// Finds the old values that repeat the last call's work. False if there are none: each array it
+// reads must be unchanged or made again, or it overwrites the array and its adjoint keeps the
+// value.
 bool StepRotation::find_old_values() {
     const Launch::Replay& replay = last().forward;
     for (std::size_t p = 0; p < replay.arrays().size(); ++p) {
@@ -203,8 +204,8 @@ bool StepRotation::join_backward() {
     if (!first.differentiable || !last.differentiable || !sums_fit(first.backward) ||
         !sums_fit(last.backward))
         return false;
-    // What is made again is made for the earlier step before both adjoints run, and what the first
-    // call's adjoint clears is cleared after both.
+    // Arrays that are made again are made for the earlier step before both adjoints run, and arrays
+    // that the first call's adjoint clears are cleared after both.
     for (const Call& made : schedule_.step)
         if (made.made_again && std::any_of(made.writes.begin(), made.writes.end(),
                                            [&](const Array& a) { return uses(first.backward, a); }))

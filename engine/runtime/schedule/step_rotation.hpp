@@ -50,16 +50,16 @@ public:
         return std::span(schedule_.step).subspan(1, schedule_.step.size() - 2);
     }
 
-    // Whether the values that the joined launch does not store, as they are at the start of step t,
-    // are in their histories: first() has kept them with its saves, or the joined launch has not.
-    // Noted when a step is recorded.
+    // Notes, when a step is recorded, whether the histories hold the values that the joined launch
+    // does not store, as they are at the start of step t: they do if first() has kept them with its
+    // saves, and not if the joined launch ran.
     void note(std::int64_t t, bool kept) {
         absent_[static_cast<std::size_t>(t)] = kept || dropped_.empty() ? 0 : 1;
     }
     void forget() { std::fill(absent_.begin(), absent_.end(), 0); }
     bool holds(std::int64_t t) const { return absent_[static_cast<std::size_t>(t)] == 0; }
-    // Keeps them, at the moment of step t: the last call of step t - 1 runs once more. What it only
-    // reads must be as it was then. All that it writes is afterwards as it left it.
+    // Keeps them, at the moment of step t: the last call of step t - 1 runs once more. Arrays that
+    // it only reads must be as they were then; arrays that it writes are restored afterwards.
     void keep(std::int64_t t, const SlotIndex& at, const Device& device);
 
     // A line for each item of a step within a range.

@@ -48,7 +48,7 @@ struct RunItem {
     const Launch::Replay& replay() const {
         return way == Way::back ? call->backward : call->forward;
     }
-    // Where its parameters find old values.
+    // Places where its parameters find old values.
     std::span<const Restore> restores() const {
         if (way == Way::forward) return {};
         return way == Way::back ? call->restores : call->restores_again;
@@ -93,7 +93,7 @@ public:
         every_ = every;
     }
 
-    // Where every call is recomputed, a step that is run again does what it did before.
+    // If every call is recomputed, a step that is run again does what it did before.
     RunKind same_as(RunKind kind) const;
 
     Schedule& schedule() const { return schedule_; }

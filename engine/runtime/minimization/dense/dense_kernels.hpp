@@ -14,8 +14,8 @@
 
 namespace hindcast::dense {
 
-// What the kernels count, and where: doubles in an array. Sums and maxima since they were cleared,
-// then the last solve.
+// Outcomes: indices of the kernels' counters in an array of doubles. Sums and maxima since they
+// were cleared come first, then the numbers of the last solve.
 struct Outcomes {
     enum Total : std::uint8_t {
         solves,

@@ -24,7 +24,7 @@ public:
     // To be called for both of (i, j) and (j, i); one of them is kept.
     void add(const lang::Int& row, const lang::Int& column, const lang::Float& value) const;
 
-    // What factorize() finds, as LinearSolver::Finding.
+    // The result of factorize(), like LinearSolver::Finding.
     struct Finding {
         lang::Int kind;     // 0: positive definite, 1: indefinite, 2: singular to rounding
         lang::Int unknown;  // where it is not positive definite

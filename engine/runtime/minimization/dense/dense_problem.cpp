@@ -94,7 +94,7 @@ DenseProblem::DenseProblem(Potential& potential, const Array& given, std::vector
 
 bool is_dense(const Potential& potential, const MinimizationOptions& options) {
     const int n = potential.unknowns();
-    // What is fixed is held in memory of the kernel too.
+    // The kernel's memory also holds the fixed points.
     const bool fits =
         n > 0 && n <= most_dense && potential.positions().size() <= std::int64_t{4} * most_dense;
     if (options.solver == LinearSolverKind::dense && !fits)

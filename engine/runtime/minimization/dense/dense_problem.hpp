@@ -12,7 +12,7 @@
 
 namespace hindcast::dense {
 
-// What a parameter of an energy's kernel stands for.
+// The meaning of a parameter of an energy's kernel.
 struct Role {
     enum Kind : std::uint8_t { positions, direction, input, constant, output } kind = constant;
     int input_number = -1;             // of DenseProblem::inputs

@@ -34,7 +34,7 @@ private:
     Float energy_, magnitude_, scale_, slope_, gain_, farthest_, fraction_, here_, terms_here_;
 };
 
-// What a search has to say in the end, as MinimizationOutcome.
+// The outcome of a search, like MinimizationOutcome.
 struct SearchNumbers {
     Int iterations, projected, refused;
     Float energy, scale, gain, residual, step;

@@ -111,7 +111,7 @@ Float DenseTrace::dot(const LocalArray& a, const LocalArray& b) const {
 }
 Float DenseTrace::largest(const LocalArray& a) const {
     Float most = 0;
-    // Of what is not finite, something that is not finite.
+    // The result is not finite if a value is not finite.
     repeat(problem.unknowns, [&](Int u) {
         const Float magnitude = abs(a[u]);
         most = select(magnitude <= most, most, magnitude);

@@ -1,5 +1,5 @@
-// DenseTrace: what the kernels of a dense problem have in common while they are recorded: parameters,
-// vectors of the unknowns, sums over the items of energies.
+// DenseTrace: records the parts that the kernels of a dense problem share: parameters, vectors of
+// the unknowns, sums over the items of energies.
 #pragma once
 
 #include <functional>
@@ -19,20 +19,21 @@ using lang::Float;
 using lang::Int;
 using lang::LocalArray;
 
-// The parameter that is 1 while tangents are to have -H^-1 r besides, else 0.
+// The parameter that is 1 if tangents include the residual term -H^-1 r, otherwise 0.
 inline constexpr const char* removes_residuals = "removes residuals";
 
-// Of an input, or of the positions (number -1).
+// The name of an input, or of the positions (number -1).
 std::string name_of(const DenseProblem& problem, int input);
 
 class DenseTrace {
 public:
-    // `going_back`: of an adjoint, in which the positions are those that the launch left.
+    // `going_back`: the kernel is an adjoint, in which the positions are those that the launch
+    // left.
     DenseTrace(const DenseProblem& problem, ir::Builder& builder, bool going_back);
 
     // ---- parameters
     int symbol(const std::string& name, const std::function<ir::Parameter()>& make);
-    // Of what has a derivative: an input, or the positions (number -1).
+    // The symbol of a derivative; `input` is an input's number, or -1 for the positions.
     int derivative(int input, const std::string& suffix, bool adds);
     int input(int number) const { return inputs_[static_cast<std::size_t>(number)]; }  // a symbol
     Float number(int symbol) const;                                                    // a value
@@ -62,8 +63,8 @@ public:
     void hessian(const LocalArray& x, const DenseMatrix& h);  // is set
     Float step_limit(const LocalArray& x, const LocalArray& direction);
 
-    // The items of a kernel that was derived from a term's gradient. What stands for the positions and
-    // for the gradient is found by the suffix of the derivative: "" for themselves.
+    // The items of a kernel that was derived from a term's gradient. Positions and gradients, and
+    // their derivatives, are found by the derivative's suffix; "" means the values themselves.
     struct PointAccess {
         using Read = std::function<Float(const std::string& suffix, int component, Int point)>;
         using Add = std::function<void(const std::string& suffix, int component, Int point,

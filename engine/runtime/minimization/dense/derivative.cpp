@@ -11,7 +11,7 @@ namespace hindcast::dense {
 
 using lang::if_;
 
-// What varies in a term's gradient.
+// Names of the kernel's parameters that a term's gradient is differentiated by.
 std::vector<std::string> Derivative::varying(const DenseTerm& term) const {
     std::vector<std::string> names;
     for (std::size_t p = 0; p < term.gradient.roles.size(); ++p) {
@@ -66,7 +66,8 @@ void Derivative::solve(const DenseMatrix& h, const LocalArray& v) const {
     h.solve(0.0, v);
     t_.each_unknown([&](Int u) { v.put(u, -v[u]); });
 }
-// Of all points, or of the free ones, from a vector of unknowns.
+// scatter() copies a vector of unknowns into the free points of a vector of all points; gather()
+// copies them back.
 void Derivative::scatter(const LocalArray& unknowns, const LocalArray& all) const {
     t_.each_free([&](Int point, Int unknown) {
         for (int c = 0; c < t_.problem.dimension; ++c)
@@ -79,8 +80,8 @@ void Derivative::gather(const LocalArray& all, const LocalArray& unknowns) const
             unknowns.put(unknown + c, of_point(all, c, point));
     });
 }
-// A derivative of the positions, into memory of the kernel, and back. `free`: of free points too,
-// which else have 0.
+// Copies a derivative of the positions into memory of the kernel, and back. Free points get 0
+// unless `free` is true.
 LocalArray Derivative::fetch(int symbol, bool free, bool exclusive) const {
     LocalArray all = t_.all_points();
     t_.each_point([&](Int point) {
@@ -230,7 +231,8 @@ void Derivative::adjoint_tangent() {
     };
     const std::vector<ir::Kernel> list = kernels(Direction::adjoint_tangent);
     start_sums(list);
-    // What l adds, -H_dot l to x_bar_dot with it; then what is proportional to l_dot.
+    // First the terms with l, which also add -H_dot l to x_bar_dot; then those proportional to
+    // l_dot.
     lang::repeat(2, [&](Int pass) {
         each_item(list, access);
         if_(pass == 0, [&] {

@@ -11,7 +11,7 @@
 
 namespace hindcast::dense {
 
-// Where a search has ended: all points, the gradient of the unknowns, and the Hessian, factorised.
+// The end of a search: all points, the gradient of the unknowns, and the Hessian, factorised.
 struct Minimum {
     LocalArray x, gradient;
     DenseMatrix hessian;

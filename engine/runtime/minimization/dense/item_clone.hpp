@@ -1,5 +1,5 @@
-// ItemClone: one item of a kernel, recorded into another kernel. What the source reads and writes is
-// handed over:
+// ItemClone: one item of a kernel, recorded into another kernel. Callbacks supply the values that
+// the source reads and take those that it writes:
 //
 //     ItemClone item(kernel, builder);
 //     item.reads("x", [&](int component, Value index) { return ...; });
@@ -20,12 +20,12 @@ namespace hindcast::dense {
 class ItemClone final : public ir::Cloner {
 public:
     using Read = std::function<ir::Value(int component, ir::Value index)>;
-    // Of own stores and of sums; a Reduce has no index.
+    // Called for stores at the item's own index and for sums; a Reduce has no index.
     using Write = std::function<void(int component, ir::Value index, ir::Value value)>;
 
     ItemClone(const ir::Kernel& source, ir::Builder& target);
 
-    // Of buffers and of values alike; the latter are read without an index.
+    // Serves arrays and numbers passed by value alike; the latter are read without an index.
     void reads(int parameter, Read read);
     void writes(int parameter, Write write);
     // Throws Error for a parameter without a function.

@@ -182,10 +182,10 @@ EnergyKernels stiffness_damping(const std::string& name, std::vector<std::string
     return energy<D, K>(name, names, hindcast::detail::StiffnessDamping<D, K, F>{f});
 }
 
-// How far points may go: for steps that no obstacle is passed with. The kernel has one item per
-// item of the energy, the parameters "points", "x", "direction" (one vector per point: the whole
-// step) and "fraction" (Write<Float>: the part of the step that is allowed, at most 1), and others
-// of its own.
+// StepLimit: the part of a step that points may take without passing an obstacle. The kernel has
+// one item per item of the energy, the parameters "points", "x", "direction" (one vector per point:
+// the whole step) and "fraction" (Write<Float>: the part of the step that is allowed, at most 1),
+// and others of its own.
 struct StepLimit {
     lang::KernelDef kernel;
     std::vector<NamedArgument> arguments;  // of the others

@@ -18,7 +18,7 @@ constexpr int most_rows = 36;
 using Small =
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, most_rows, most_rows>;
 
-// Whether a symmetric matrix is positive semidefinite, to rounding: by Cholesky's factorisation.
+// True if a symmetric matrix is positive semidefinite to rounding, by Cholesky's factorisation.
 bool is_semidefinite(const double* h, int n) {
     double l[most_rows][most_rows];
     double largest = 0;

@@ -33,10 +33,10 @@ public:
     const Array& positions() const { return x_; }
     // The step that limits are asked about, as positions().
     const Array& direction() const { return direction_; }
-    // What the launches add their gradients to.
+    // The array that the launches add their gradients to.
     const Array& force() const { return g_; }
-    // Of an array like positions(), the components of the unknowns; and back, the others as they
-    // are.
+    // gather() reads the unknowns' components from an array shaped like positions(); scatter()
+    // writes them back and leaves the other components.
     void gather(const Array& from, std::span<double> unknowns) const;
     void scatter(std::span<const double> unknowns, const Array& to) const;
     void clear_unknowns(const Array& of) const;

@@ -63,7 +63,7 @@ public:
         matrix_ = &matrix;
         for (int i = 0; i < matrix.size(); ++i)
             if (!(matrix.diagonal(i) > 0)) return {Definiteness::indefinite, i};
-        // Whether it is definite shows in what is solved.
+        // Definiteness is checked while solving: it shows as positive curvature.
         return {};
     }
 
@@ -132,7 +132,8 @@ private:
         return {};
     }
 
-    // Of the residual, against the right-hand side, in the norm of the preconditioner's inverse.
+    // Norms of the residual relative to the right-hand side, in the norm of the preconditioner's
+    // inverse.
     static constexpr double smallest = 1e-15, in_a_round = 1e-8, acceptable = 1e-10;
     const SymmetricMatrix* matrix_ = nullptr;
 };

@@ -24,7 +24,7 @@ struct SymmetricMatrix {
     void multiply(std::span<const double> x, std::span<double> y) const;
 };
 
-// What a solver finds a matrix to be.
+// A solver's verdict on a matrix.
 enum class Definiteness : std::uint8_t {
     positive,  // definite: can be solved with
     indefinite,
@@ -40,8 +40,8 @@ public:
     virtual ~LinearSolver() = default;
     // Prepares for the matrix, whose pattern is that of analyze(). It must outlive solve().
     virtual Finding factorize(const SymmetricMatrix& matrix) = 0;
-    // x = A^-1 b for a positive definite matrix. What finds out only here that it is not one, or that
-    // rounding does not let it find x, says so; x is then undefined.
+    // x = A^-1 b for a positive definite matrix. The result is not `positive` if the solver finds
+    // only now that the matrix is not, or that rounding hides x; x is then undefined.
     virtual Finding solve(std::span<const double> b, std::span<double> x) = 0;
 };
 

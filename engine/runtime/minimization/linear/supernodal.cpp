@@ -62,7 +62,7 @@ void subtract_product(double* c, std::size_t c_stride, const double* a, std::siz
     tile.store_to(c, c_stride);
 }
 
-// Whether so many columns may be eliminated together although this part of their L is zero.
+// True if so many columns may be eliminated together although this fraction of their L is zero.
 bool acceptable(std::int64_t columns, double zeros) {
     return columns <= 4 || zeros < (columns <= 16 ? 0.8 : columns <= 48 ? 0.1 : 0.05);
 }
@@ -251,7 +251,7 @@ void Supernodal::lay_out(const Graph& graph, const std::vector<std::vector<int>>
         most_high = std::max(most_high, node.high);
         most_wide = std::max(most_wide, node.wide);
     }
-    // Where a position is in the front of a node.
+    // The row of a position in the front of a node.
     const auto place = [&](const Node& node, int at) {
         if (at < node.first + node.width) return at - node.first;
         const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(node.rows);

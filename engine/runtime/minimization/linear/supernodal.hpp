@@ -32,8 +32,8 @@ public:
 private:
     // A supernode: columns eliminated together. Its front has the rows of its own columns, then
     // those below, both padded with zeros to multiples of four; the panel holds the first `wide`
-    // columns, column by column, and ends as L without its diagonal. What it subtracts from the
-    // rows below is on a stack, for its parent to add.
+    // columns, column by column, and ends as L without its diagonal. The update that it subtracts
+    // from the rows below is on a stack, for its parent to add.
     struct Node {
         int first, width, below;   // first column; columns; rows below
         int wide, high;            // padded: columns of the panel, rows of the front

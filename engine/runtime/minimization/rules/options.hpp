@@ -1,4 +1,4 @@
-// What a minimisation is asked for, and what became of it.
+// Options of a minimisation, and its outcome.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MinimizationOptions {
     LinearSolverKind solver = LinearSolverKind::automatic;
 };
 
-// What became of one solve.
+// The outcome of one solve.
 struct MinimizationOutcome {
     int iterations = 0;   // steps of Newton's method, the last one included
     int projected = 0;    // of these, with negative eigenvalues as zero
@@ -35,7 +35,7 @@ struct MinimizationOutcome {
     double step = 0;      // largest change of a component in the last step, m
 };
 
-// Of all solves since they were cleared.
+// Totals of all solves since they were cleared.
 struct MinimizationTotals {
     std::int64_t solves = 0;
     MinimizationOutcome all;  // iterations, projected, refused: sums; the rest: maxima
@@ -47,7 +47,7 @@ struct MinimizationTimes {
     double all_s = 0, factorize_s = 0, solve_s = 0;
 };
 
-// How far from exact minima the ends of solves were.
+// Distances between the ends of solves and the exact minima.
 struct RemovedResiduals {
     std::int64_t solves = 0;
     double distance = 0;  // largest component of H^-1 r, m

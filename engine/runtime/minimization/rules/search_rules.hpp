@@ -1,5 +1,5 @@
-// What the two searches for a minimum have in common (newton.cpp, dense/dense_search.cpp): when a step
-// is taken, and the words of their errors.
+// Rules that the two searches for a minimum share (newton.cpp, dense/dense_search.cpp): the
+// acceptance of a step, and the texts of their errors.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What launches find out of arrays: where they are busy.
+// Facts that launches learn about arrays: which ranges are busy.
 #pragma once
 
 #include <algorithm>
@@ -6,12 +6,12 @@
 
 namespace hindcast::backend {
 
-// Where an array was last added to in fixed point: elements begin .. end-1, where points met the
-// grid, say; what lies outside is mostly idle. Work on all elements is cut so that each thread gets
-// an equal part of these, and finds in its cache what it has there. No bit depends on it.
+// The range of elements begin .. end-1 that was last added to in fixed point (where points met the
+// grid, say); elements outside are mostly idle. Work on all elements is cut so that each thread
+// gets an equal part of the range, and finds its part in its cache. No bit depends on it.
 struct ActiveRange {
-    // Of these elements only those with begin <= element % period < end; all, if period is 0. The
-    // elements of a grid stand row by row, and points touch a part of each.
+    // Restricts the range to elements with begin <= element % period < end; no restriction if
+    // period is 0. The elements of a grid stand row by row, and points touch a part of each row.
     struct Columns {
         std::int32_t period = 0, begin = 0, end = 0;
     };
@@ -28,16 +28,16 @@ struct ActiveRange {
     void each(std::int64_t from, std::int64_t to, std::int64_t block, const Body& body) const;
 };
 
-// What is known of an array. At the version `known`, its elements outside of busy.begin ..
-// busy.end-1 are idle: all their bits are zero or, if `by` is not 0, they are what a kernel makes
-// of zeros (unchanged_items.hpp has the number).
+// Facts about one array. At the version `known`, its elements outside of busy.begin .. busy.end-1
+// are idle: all their bits are zero or, if `by` is not 0, they are the values that a kernel
+// computes from zeros (unchanged_items.hpp has the number).
 struct ArrayFacts {
     std::uint64_t version = 0, known = 0, by = 0;  // known = version: of what it holds now
     ActiveRange busy;
 
     bool is_idle(std::uint64_t number = 0) const { return known == version && by == number; }
 };
-// What a launch has found out of the array that one of its parameters is bound to.
+// Facts that a launch has learned about the array that one of its parameters is bound to.
 struct FactUpdate {
     int parameter = 0;
     ActiveRange busy;
@@ -66,7 +66,7 @@ void ActiveRange::each(std::int64_t from, std::int64_t to, std::int64_t block,
         return;
     }
     std::int64_t row = from / columns.period * columns.period;
-    // What is gathered: rows may touch each other where they are widened.
+    // The range gathered so far: rows widened to whole blocks may touch each other.
     std::int64_t first = from, behind = from;
     for (; row < to; row += columns.period) {
         const std::int64_t left = (row + columns.begin) / block * block;

@@ -1,4 +1,4 @@
-// What the parameters of a launch are bound to, and copies of it.
+// Bindings of a launch's parameters to memory, and copies of such memory.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace hindcast::backend {
 struct ActiveRange;
 struct ArrayFacts;
 
-// What one parameter of a launch is bound to. Strides are in scalars.
+// The memory that one parameter of a launch is bound to. Strides are in scalars.
 struct Binding {
     void* data = nullptr;    // component 0 of element 0. Value and reduce parameters: see below.
     std::int64_t count = 0;  // elements (value, reduce: 1)
@@ -27,7 +27,7 @@ struct Binding {
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
 
-    // Whether both are the same elements in memory.
+    // True if both are the same elements in memory.
     bool is_same(const Binding& other) const {
         return data == other.data && count == other.count &&
                element_stride == other.element_stride && component_stride == other.component_stride;

@@ -1,4 +1,4 @@
-// What every back end offers: a kernel made ready to run.
+// Executable: a kernel made ready to run; every back end offers it.
 //
 // Semantics common to all back ends (the interpreter is the definition, the others are tested
 // against it bit by bit):
@@ -42,7 +42,7 @@ struct FactUpdate;
 inline constexpr std::int64_t reduce_chunk = 1024;
 inline constexpr int reduce_lanes = 16;
 
-// What errors say of a launch.
+// A launch's name and arguments, for errors.
 struct LaunchWords {
     std::string name;
     std::function<std::string()> arguments = {};  // as they stand when it is asked
@@ -86,11 +86,11 @@ public:
     // Compiles what such a run() needs, so that the first run does not wait for it. Only counts and
     // strides are looked at.
     virtual void prepare(const Binding* /*bindings*/, std::int64_t /*items*/) {}
-    // Whether a launch with such bindings looks at an integer parameter before it runs: bindings
-    // point into the memory of a device.
+    // True if a launch with such bindings, which point into the memory of a device, reads an
+    // integer parameter on the host before it runs.
     virtual bool reads_on_host(const Binding* /*bindings*/, int /*parameter*/) { return false; }
-    // Whether run() makes RunOptions::copies, on the threads that run the items, and knows what to
-    // do with RunOptions::deferred.
+    // True if run() makes RunOptions::copies on the threads that run the items, and handles
+    // RunOptions::deferred.
     virtual bool takes_deferred_work() const { return false; }
     virtual const ir::Kernel& kernel() const = 0;
 };

@@ -16,7 +16,7 @@
 namespace hindcast {
 
 enum class Pass : std::uint8_t {
-    // Of a kernel's code on the CPU, in the order in which they are applied (pipeline.hpp).
+    // Passes on a kernel's code for the CPU, in the order in which they are applied (pipeline.hpp).
     per_target,
     shifts,
     symmetry,
@@ -24,9 +24,9 @@ enum class Pass : std::uint8_t {
     stencil_blocks,
     prefetch,
     quick_code,
-    // Of its launches on the CPU.
+    // Passes on its launches on the CPU.
     unchanged_items,
-    // Of roll-outs.
+    // Passes on roll-outs.
     fusion,
     rotation,
     rematerialization,

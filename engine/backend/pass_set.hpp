@@ -1,5 +1,5 @@
-// Which optional passes are on. optional_passes.hpp says what they are; who only hands a set on does
-// not need to know.
+// PassSet: the optional passes that are on. optional_passes.hpp defines them; code that only hands
+// a set on does not need it.
 #pragma once
 
 #include <cstdint>

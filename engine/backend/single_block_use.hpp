@@ -1,11 +1,12 @@
-// How work runs that was noted as a CUDA graph.
+// The ways to run work that was noted as a CUDA graph.
 #pragma once
 
 #include <cstdint>
 
 namespace hindcast::backend {
 
-// Whether it runs as one kernel of a single block instead: never changes a bit (block.hpp).
+// Choice of running it as one kernel of a single block instead; the results have the same bits
+// (block.hpp).
 enum class SingleBlockUse : std::uint8_t { automatic, always, never };
 
 }  // namespace hindcast::backend

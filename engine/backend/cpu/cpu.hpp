@@ -27,7 +27,7 @@ std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel,
 std::shared_ptr<Executable> compile_cpu_with_checks(const ir::Kernel& kernel,
                                                     CompileOptions options);
 
-// What launches over C-contiguous arrays run, for people to read: several modules where sums are
+// The code of launches over C-contiguous arrays, for people to read: several modules if sums are
 // pulled (target_loop.hpp).
 std::string cpu_llvm_text(const ir::Kernel& kernel, const CompileOptions& options = {});
 std::string cpu_assembly(const ir::Kernel& kernel, const CompileOptions& options = {});

@@ -46,8 +46,8 @@ PreparedKernel prepare(const ir::Kernel& traced, const CompileOptions& options);
 // The LLVM modules that a launch over C-contiguous arrays runs, in that order.
 std::vector<std::string> llvm_modules(const PreparedKernel& kernel, const CompileOptions& options);
 
-// What the steps that change the kernel leave of it, by the names above: IR, LLVM text, assembly;
-// for C-contiguous arrays. Throws Error without LLVM.
+// The kernel after each step that changes it, by the names above: IR, LLVM text, assembly; for
+// C-contiguous arrays. Throws Error without LLVM.
 std::vector<KernelStage> stages(const ir::Kernel& traced, const CompileOptions& options);
 
 }  // namespace hindcast::backend::cpu

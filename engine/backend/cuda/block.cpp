@@ -16,7 +16,7 @@ namespace hindcast::backend::cuda {
 
 namespace {
 
-// What is worth compiling: more work than this on one of many multiprocessors is not faster.
+// Limits of work that is worth compiling: with more, one of many multiprocessors is not faster.
 constexpr int most_items = 4096;                            // of a piece
 constexpr std::size_t fewest_pieces = 8;                    // of a graph
 constexpr std::size_t most_text = std::size_t{256} * 1024;  // of all functions

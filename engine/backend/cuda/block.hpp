@@ -1,8 +1,7 @@
 // Noted work as a program of one block: one kernel, launched with a single block, does all
 // launches, copies and clears of a graph, with a barrier between those that depend on each other. A
-// scene of a few points is bound by what a node of a graph costs, some microseconds; a barrier
-// costs less than a tenth of one. The same items, in the same order where order matters: the same
-// bits.
+// scene of a few points is bound by the cost of a graph's node, some microseconds; a barrier costs
+// less than a tenth of that. The same items, in the same order where order matters: the same bits.
 //
 //     __global__ block_HASH(records, count):
 //         for each group of pieces:              up to the next barrier
@@ -10,13 +9,13 @@
 //                 its items, spread over the threads of the block
 //             barrier
 //
-// The text has one case for each function of the work; what changes from step to step, such as
-// the slots of histories, stands in the records. So a program holds whatever a graph holds: seeds,
-// events, segments that are run again, the optimiser's update. The text is compiled once for all
-// work of these functions.
+// The text has one case for each function of the work; arguments that change from step to step,
+// such as the slots of histories, stand in the records. So a program holds whatever a graph holds:
+// seeds, events, segments that are run again, the optimiser's update. The text is compiled once for
+// all work of these functions.
 //
-// Whether a graph or its program is faster is measured, in runs that are made anyway, once those of
-// the graph have taken as long as compiling does. What was found is kept in the code cache under
+// The graph and its program are timed against each other, in runs that are made anyway, once those
+// of the graph have taken as long as compiling does. The finding is kept in the code cache under
 // the functions with their texts, the items of all pieces, and the device.
 #pragma once
 
@@ -48,7 +47,7 @@ struct Use {
 // All of an array. Strides of less than zero: nothing is said, which means any memory.
 Use use_of(const Binding& array, int components, std::size_t scalar_bytes, bool writes);
 
-// What a launch hands to a function: where the arguments lie, and their sizes.
+// The arguments that a launch hands to a function: their addresses and sizes.
 struct ArgumentView {
     void** values = nullptr;
     const std::uint8_t* bytes = nullptr;
@@ -117,15 +116,15 @@ public:
     SingleBlock(Pieces pieces, const std::string& device);
     ~SingleBlock();
 
-    // Whether the program is to run, which is then ready. Throws Error where it is to (`always`)
-    // and cannot.
+    // True if the next run is the program's, which is then ready. Throws Error if it must be
+    // (`always`) and cannot.
     bool is_next(Context& context, SingleBlockUse use);
     bool wants_time() const;  // of the run that is_next() was asked about
     void note(bool as_program, double seconds);
     void put(Context& context, StreamHandle stream) const { program_->put(context, stream); }
-    // Of the last run: "one block of 32 threads, 157 pieces (12 us against 60 us as a graph)"; or
-    // what to say behind the words for a graph: "", " (9 us against 12 us as one block)", ", not
-    // one block: " and why.
+    // A report on the last run: "one block of 32 threads, 157 pieces (12 us against 60 us as a
+    // graph)"; or the words that follow those for a graph: "", " (9 us against 12 us as one
+    // block)", ", not one block: " and why.
     std::string report() const;
     bool runs_as_program() const { return as_program_; }
 

@@ -391,7 +391,7 @@ void Context::end_measuring(StreamHandle stream, std::function<void(double secon
     measured_.note = std::move(note);
 }
 
-// What is being measured, if it has run.
+// Reports the time of the work being measured, if it has run.
 void Context::note_measured() {
     const Driver& d = here();
     float milliseconds = 0;

@@ -1,14 +1,14 @@
-// A CUDA device at work: its memory, its streams, the functions loaded into it.
+// Context: a CUDA device at work: its memory, its streams, the functions loaded into it.
 //
-// Work is put on streams and runs later. What the host does with memory (upload, download, clear,
-// copy) is put on the context's own stream and comes after everything that was put on any stream
-// before, and before everything that is put on any stream afterwards; only launches on streams of
-// one's own run side by side, and are ordered by events. An error of the driver names what was
-// asked for. Errors of launches show when the host waits: download() and synchronize().
+// Work is put on streams and runs later. Host operations on memory (upload, download, clear, copy)
+// go to the context's own stream and come after everything that was put on any stream before, and
+// before everything that is put on any stream afterwards; only launches on streams of one's own run
+// side by side, and are ordered by events. An error of the driver names the request that failed.
+// Errors of launches show when the host waits: download() and synchronize().
 //
 // Threads may share a context: each of its functions, and each launch of a kernel, is done before
-// another thread's begins, and what is noted for a graph is noted by one thread. A fault is told to
-// whoever waits first. Everything that was made by a context keeps it.
+// another thread's begins, and one thread notes a graph. The thread that waits first gets a fault.
+// Everything that was made by a context keeps it alive.
 #pragma once
 
 #include <atomic>
@@ -127,8 +127,8 @@ private:
     ExternalSemaphore handle_ = nullptr;
 };
 
-// What errors say of something that was put on a stream: a function and the launch that it is for,
-// or what a graph holds, each once.
+// Work: the words of errors for work on a stream: a function and its launch, or the contents of a
+// graph, each once.
 struct Work {
     const std::string* function = nullptr;
     std::shared_ptr<const LaunchWords> words = {};
@@ -172,7 +172,7 @@ struct Function {
     std::unique_ptr<Function> strided = {};  // once it is tried
 };
 
-// What a launch hands to a function, by address.
+// Arguments: the arguments that a launch hands to a function, by address.
 class Arguments {
 public:
     template <class... T>
@@ -199,9 +199,9 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    // Calls of several threads run one after the other; who makes several that belong together holds
-    // this. Nothing is called meanwhile that may wait for another thread.
-    // Another library's context that is current on the thread is so again afterwards.
+    // Calls of several threads run one after the other; hold this lock around several calls that
+    // belong together. Code that holds it must call nothing that may wait for another thread.
+    // If another library's context was current on the thread, it is again afterwards.
     class Lock {
     public:
         Lock() = default;
@@ -259,8 +259,8 @@ public:
     std::optional<Place> place_of(Address address) const;
 
     // --- streams of others ---
-    // What is put on any stream here from now on runs after what is on theirs; and the other way
-    // round.
+    // Work put on any stream here from now on runs after the work on theirs; let_wait() is the
+    // other way round.
     void wait_for(StreamHandle theirs);
     void let_wait(StreamHandle theirs);
     // The context's own, after all that was put on any stream here.
@@ -274,11 +274,11 @@ public:
         if (captured_ != nullptr) return captured_;
         return followed_ != nullptr ? followed_ : stream_;
     }
-    // Whether what is put now goes into a graph of another library.
+    // True if work that is put now goes into a graph of another library.
     bool follows_capture() const { return captured_ != nullptr; }
-    // While it lives, work is put on a stream of another library: in order with the work of the
-    // host; or, where its owner captures it, that of the host goes there, too: nothing can be made,
-    // allocated, copied from the host or waited for meanwhile, which is an Error that says so.
+    // While it lives, work is put on a stream of another library, in order with the work of the
+    // host. If the stream's owner captures it, the host's work goes there too: to compile,
+    // allocate, copy from the host or wait meanwhile throws Error.
     class Following {
     public:
         Following(Context& context, const Stream* stream);
@@ -293,9 +293,9 @@ public:
         StreamHandle captured_before_, followed_before_;
     };
 
-    // While it lives, launches on a stream that is captured may have their code and memory made,
-    // and what the host does there is done at once, on the context's own stream: afterwards the
-    // same launches can be captured for good. What was captured is of no use.
+    // While it lives, launches on a stream that is captured may compile and allocate, and work of
+    // the host is done at once, on the context's own stream: afterwards the same launches can be
+    // captured for good. The graph captured meanwhile is useless.
     class Rehearsal {
     public:
         explicit Rehearsal(Context& context) : lock_(context.lock()), context_(context) {
@@ -336,7 +336,7 @@ public:
         if (capturing_) kept_.push_back(std::move(used));
     }
 
-    // What was put on streams so far, and how long the host has waited for it.
+    // Counts of the work put on streams so far, and the seconds that the host has waited for it.
     struct Calls {
         std::int64_t launches = 0;  // functions, programs of one block
         std::int64_t graphs = 0, nodes = 0;
@@ -360,8 +360,8 @@ public:
 
     // --- faults ---
     // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
-    // the Error. Of several the first launch's is raised. What is noted at a place that is
-    // forgotten is raised all the same.
+    // the Error. If there are several, the first launch's is raised. A fault noted at a place that
+    // is forgotten is raised all the same.
     using Raise = std::function<void(const Fault&)>;
     int watch_faults(Raise raise);
     void forget_faults(int watch) noexcept;
@@ -371,7 +371,7 @@ public:
     void settle() {
         if (unsettled_) synchronize();
     }
-    // Whether a launch may have noted a fault that nobody has looked for yet.
+    // True if a launch may have noted a fault that no synchronize() has checked yet.
     bool is_unsettled() const { return unsettled_; }
 
 private:

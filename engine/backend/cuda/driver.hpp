@@ -152,11 +152,11 @@ struct Driver {
     HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_MEMBER)
 #undef HINDCAST_CUDA_MEMBER
 
-    // What it says about a result: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+    // The driver's words for a result: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
     std::string words_for(int result) const;
 };
 
-// What one device is.
+// Properties of one device.
 struct DeviceInfo {
     std::string name;
     int architecture = 0;  // 75 for compute capability 7.5

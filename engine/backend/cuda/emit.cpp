@@ -380,7 +380,8 @@ private:
     void atomic(const Op& op) {
         const bool adds = op.code == OpCode::atomic_add || op.code == OpCode::accumulate;
         const char* const how = adds ? "Add" : op.code == OpCode::atomic_min ? "Min" : "Max";
-        // There is no atomicAdd of signed 64 bits; two's complement makes it the unsigned one.
+        // CUDA has no atomicAdd of signed 64 bits; in two's complement the unsigned one has the
+        // same bits.
         const bool cast = adds && op.type == Type::i64;
         const char* const as = cast ? "(unsigned long long*)" : "";
         line(fmt::format("atomic{}({}&{}, {}{});", how, as, element(op),

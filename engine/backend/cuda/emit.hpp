@@ -6,18 +6,17 @@
 //
 //     static __device__ inline void NAME_item(const int item, arguments, Fault*, const int items)
 //
-// There arrays may be written by others between two calls, so that its pointers are not restricted.
-// One thread runs one item: the text has the kernel's structure (branches, loops, names, and #line
-// with the place in the physics source). No library call, no shared memory, no barrier and no
-// contraction: compiled with --fmad=false, or by a host compiler behind
+// In such a program others may write the arrays between two calls, so its pointers are not
+// restricted. One thread runs one item: the text has the kernel's structure (branches, loops,
+// names, and #line with the place in the physics source). No library call, no shared memory, no
+// barrier and no contraction: compiled with --fmad=false, or by a host compiler behind
 // tests/cuda_driver/shim.cpp, it has the bits of the interpreter.
 //
-// What adds up over items takes further phases (phases.hpp). Contributions to gathered
-// parameters, and what an item adds to the targets of Reduce, are left in memory, one row of
-// `items` numbers each. Sums in fixed point (fixed_point.hpp) are added by atomic instructions on
-// integers: any order gives the same bits. Their scale depends on the largest term, which the text
-// of a plan for measuring finds, and every text notes: who launches it with the scale of the run
-// before sees whether it was right.
+// Sums over items take further phases (phases.hpp). Contributions to gathered parameters, and an
+// item's terms for the targets of Reduce, are left in memory, one row of `items` numbers each. Sums
+// in fixed point (fixed_point.hpp) are added by atomic instructions on integers: any order gives
+// the same bits. Their scale depends on the largest term, which the text of a plan for measuring
+// finds, and every text notes: a launch with the scale of the run before sees whether it was right.
 #pragma once
 
 #include <string>
@@ -63,7 +62,7 @@ std::string identifier(const std::string& name);
 // `name`: an identifier.
 KernelText emit(const Plan& plan, const std::string& name, bool any_order = false);
 
-// How every function begins.
+// The first lines of every function.
 inline constexpr std::string_view item_per_thread =
     "    const int item = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "    if (item >= items) return;\n";
@@ -73,7 +72,7 @@ inline constexpr std::string_view item_per_thread =
 constexpr const char* stride_suffix = "_strided";
 std::string with_stride(const std::string& name, const std::string& text);
 
-// How parameters with sites at dynamic indices are summed.
+// The ways to sum parameters with sites at dynamic indices.
 enum class Sums : std::uint8_t {
     fixed,     // in fixed point
     measured,  // not: no effect but noting what the scales of those sums depend on

@@ -1,9 +1,9 @@
-// What failed on a CUDA device, and which launch is said to have done it.
+// Faults on a CUDA device, and the launches that errors name for them.
 //
 // A kernel notes a fault of its own (an index out of range) at a place that its launch watches: the
-// error is exact. What the hardware finds (an illegal address, a lost device) the driver tells
-// without saying of whom, at whatever call comes next: the error names what was put on streams
-// since the host waited last.
+// error is exact. The driver reports faults of the hardware (an illegal address, a lost device) at
+// whatever call comes next, without their source: the error names the work put on streams since the
+// host waited last.
 #include <fmt/format.h>
 
 #include <algorithm>

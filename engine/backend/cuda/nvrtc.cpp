@@ -39,7 +39,7 @@ void* open_package() {
     return nullptr;
 }
 
-// Where the system looks, then the toolkit's places, then the packages.
+// Searches the system's places, then the toolkit's, then the packages.
 void* find_library() {
     for (const char* place :
          {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
@@ -103,7 +103,7 @@ Nvrtc::Nvrtc(const std::string& path) {
 
 namespace {
 
-// What ptxas says about each function.
+// The report of ptxas on each function.
 std::map<std::string, CubinFunction> functions_of(const std::string& log) {
     std::map<std::string, CubinFunction> functions;
     std::istringstream lines(log);
@@ -132,7 +132,7 @@ constexpr const char* options[] = {"--fmad=false",       "--ftz=false", "--prec-
                                    "--prec-sqrt=true",   "--std=c++20", "--ptxas-options=-v",
                                    "--diag-suppress=177"};
 
-// What the cache holds: the log's size, a line break, the log, the code.
+// An entry of the cache: the log's size, a line break, the log, the code.
 std::string entry_of(const std::string& log, std::string_view code) {
     return fmt::format("{}\n", log.size()).append(log).append(code);
 }

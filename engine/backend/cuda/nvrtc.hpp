@@ -20,7 +20,7 @@ struct NvrtcInfo {
     std::string problem;  // why it is not available
 };
 
-// What the hardware of one architecture gives to one function of a cubin.
+// The resources that one function of a cubin takes on one architecture.
 struct CubinFunction {
     int registers = 0;      // per thread
     int local_bytes = 0;    // per thread, local arrays and spills

@@ -1,5 +1,5 @@
-// What the CUDA text of every kernel needs in front of it: conversions, faults, sums in fixed
-// point; and the layouts of what it shares with the host.
+// The prelude of the CUDA text of every kernel: conversions, faults, sums in fixed point; and the
+// layouts of the structures it shares with the host.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,7 @@ void Context::hold_others() {
     if (followed_ != nullptr) hold(followed_);
 }
 
-// What was put there stays before what the host does next.
+// Work on the stream still comes before the host's next work.
 void Context::forget(const Stream& stream) noexcept {
     try {
         if (stream.is_own_ || stream.is_used_) join_others();

@@ -5,8 +5,8 @@
 // threads stride over the items, as many as the device holds at once: they compute what all items
 // have in common once for many of them, with more registers.
 //
-// Launches that a device fills many times are measured, all of the same number of items. Where one
-// takes less than `long_enough` the choice by occupancy stays. What was found is kept in the code
+// Launches that a device fills many times are measured, all of the same number of items. If one
+// takes less than `long_enough` the choice by occupancy stays. The finding is kept in the code
 // cache, under the function's text and the device.
 #pragma once
 

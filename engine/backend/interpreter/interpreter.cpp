@@ -411,7 +411,7 @@ private:
         return false;
     }
 
-    // Of a pure op: its function and the values that it takes; operands it does not have are 0.
+    // A pure op: its function and its operands; missing operands are 0.
     struct Pure {
         ir::Evaluator evaluate = nullptr;
         std::uint32_t operand[3] = {};

@@ -53,7 +53,7 @@ void warn_once(const fs::path& where, const std::string& why) {
         log_warning("kernel cache {}: {}; kernels are compiled again", where.string(), why);
 }
 
-// What lies in the folder is run as it is: nobody else may be able to write there.
+// Code from the folder is run unchecked, so nobody else may be able to write there.
 std::string why_not_trusted(const fs::path& where) {
     struct stat status = {};
     if (::stat(where.c_str(), &status) != 0) return "";  // it is not there yet

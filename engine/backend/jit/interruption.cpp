@@ -25,9 +25,10 @@ constexpr std::chrono::milliseconds asking_interval{20};
 
 thread_local Interruptible* innermost = nullptr;
 
-std::atomic<int> left_behind{0};  // threads whose work nobody waits for any more
+std::atomic<int> left_behind{0};  // threads that still work after their waiter has left
 
-// What libraries take apart at the end of a process must not be in use then: no more of them is run.
+// Destructors of libraries must not run while threads still use them, so the process ends without
+// them.
 void leave_at_once(int status, void* /*unused*/) {
     if (left_behind.load() == 0) return;
     std::fflush(nullptr);

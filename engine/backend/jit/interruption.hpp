@@ -45,9 +45,9 @@ public:
 // Runs `start`, which makes a thread, such that signals are for the threads that were there before.
 void start_without_signals(const std::function<void()>& start);
 
-// work() on a thread of its own, while this one waits at interruption points. Where one throws, the
-// other thread goes on to its end, and what it needs must live as long: `work` owns it. A process that
-// exits before does not wait for it. Where nobody can end the work, work() is called at once.
+// work() on a thread of its own, while this one waits at interruption points. If one throws, the
+// other thread goes on to its end, so `work` must own everything it uses. A process that exits
+// before does not wait for it. Without an interruption handler work() is called on this thread.
 void run_interruptibly(std::function<void()> work);
 
 }  // namespace hindcast::backend

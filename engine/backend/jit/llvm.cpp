@@ -32,9 +32,9 @@ constexpr const char* passes =
     "always-inline,"
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
 
-// Moving ops into the branch that needs them cuts a loop with a rare branch in two and keeps what
-// was loaded at its start in memory until then. Selects that become branches cost a walk over the
-// whole function each: two thirds of the time of a long kernel, for code that is no faster.
+// Moving ops into the branch that needs them cuts a loop with a rare branch in two and keeps values
+// loaded at its start in memory until then. Selects that become branches cost a walk over the whole
+// function each: two thirds of the time of a long kernel, for code that is no faster.
 constexpr const char* options[] = {"hindcast", "-disable-machine-sink",
                                    "-disable-cgp-select2branch"};
 

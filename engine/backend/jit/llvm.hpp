@@ -12,7 +12,7 @@
 
 namespace hindcast::backend {
 
-// What LLVM the machine has; opens it.
+// The machine's LLVM; opens it.
 struct LlvmInfo {
     bool available = false;
     std::string version, path;  // "19.1.7", "/usr/lib/..."

@@ -1,4 +1,4 @@
-// Where LLVM may lie besides the folders of the system: an environment of Python, for instance.
+// Folders that may hold LLVM besides those of the system: an environment of Python, for instance.
 #pragma once
 
 #include <string>

@@ -87,7 +87,8 @@ void count(std::int64_t CodeStatistics::*number) {
 
 }  // namespace
 
-// What is to be compiled, and the threads that do it. They end when nothing is left.
+// CodeQueue: requests to compile, and the threads that serve them. The threads end when the queue
+// is empty.
 class CodeQueue {
 public:
     // The request, or one of the same key that is at work.

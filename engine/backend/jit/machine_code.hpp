@@ -1,7 +1,7 @@
-// LLVM text made into code that can be called, by way of the cache on disk. Codes that are asked for
-// before they are waited for are compiled side by side, on as many threads as there are processors.
-// Long texts become code twice: first in a fourth of the time, to be run at once, then optimised. Both
-// have the same bits. What is optimised takes over when it is there, also in the cache.
+// Machine code of LLVM text, by way of the cache on disk. Code that is requested before it is
+// waited for is compiled side by side, on as many threads as there are processors. Long texts are
+// compiled twice: first in a fourth of the time, to be run at once, then optimised. Both give the
+// same bits. The optimised code takes over when it is ready, also in the cache.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ enum class Haste { quick, patient };  // whether code that is not optimised yet 
 class CodeRequest {
 public:
     // The best code that there is. Waits for the first one, at interruption points
-    // (interruption.hpp); it is then made before all that nobody waits for. What it returns stays as
-    // long as the request. Throws Error where LLVM is needed and refuses or is not there.
+    // (interruption.hpp); it is then compiled before code that nobody waits for. The result lives
+    // as long as the request. Throws Error if LLVM is needed and fails or is missing.
     const ObjectCode& get() {
         const ObjectCode* const code = best_.load(std::memory_order_acquire);
         return code != nullptr ? *code : wait();
@@ -78,8 +78,8 @@ private:
     CodeListener* outer_;
 };
 
-// What this process has spent on planning and writing code, reading it from the cache, and waiting
-// for it to be compiled.
+// Time that this process has spent on planning and writing code, reading it from the cache, and
+// waiting for it to be compiled.
 struct CodeStatistics {
     std::int64_t functions = 0;  // asked for
     std::int64_t compiled = 0;   // of these, by LLVM

@@ -56,8 +56,8 @@ void ObjectCode::load(std::string_view object, std::string_view name) {
         refuse("it is no x86-64 object");
     const auto sections = table<Elf64_Shdr>(object, header.e_shoff, header.e_shnum);
 
-    // Where each section that takes part lies in the mapping: code first, constants on pages of
-    // their own.
+    // The offset of each loaded section in the mapping: code first, constants on pages of their
+    // own.
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     constexpr std::size_t absent = std::numeric_limits<std::size_t>::max();
     std::vector<std::size_t> place(sections.size(), absent);

@@ -1,4 +1,4 @@
-// What has failed in a launch, and the Error for it.
+// KernelFault: a failure in a launch, and the Error for it.
 #pragma once
 
 #include <cstdint>

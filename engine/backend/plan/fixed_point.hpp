@@ -12,8 +12,8 @@
 // 2^62: nothing overflows. A term within 2^-k of M keeps its relative accuracy of 2^-24 in f32
 // while k <= b - 27, and every bit in f64 while k <= 2 b - 56; for a million items of nine sites b
 // is 38. The total is converted once and added to what the target holds (Sum: stored); a total of
-// zero changes nothing. Where a component receives a term that is not finite, it becomes what IEEE
-// addition makes of those: NaN after a NaN or infinities of both signs, else the infinity.
+// zero changes nothing. A component that receives terms that are not finite becomes their IEEE sum:
+// NaN after a NaN or infinities of both signs, else the infinity.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace hindcast::backend {
 
-// How a parameter is accumulated, from the kernel's text alone.
+// The accumulation of a parameter, from the kernel's text alone.
 struct FixedPoint {
     bool used = false;
     bool counted = false;  // a site stands in a loop: the terms are counted as they are added
@@ -46,7 +46,7 @@ struct FixedTerm {
 };
 FixedTerm fixed_term(double term, const FixedScale& scale, ir::Type type);
 
-// Which terms that are not finite a component has received: bits of a set.
+// Kinds of terms that are not finite: bits of the set that a component has received.
 enum NonFinite : unsigned { positive_infinity = 1, negative_infinity = 2, not_a_number = 4 };
 unsigned non_finite_kind(double term);  // 0 for a finite one
 double non_finite_sum(unsigned kinds);

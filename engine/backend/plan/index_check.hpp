@@ -17,24 +17,24 @@
 
 namespace hindcast::backend {
 
-// Whether operand 0 is the index of an element of a parameter.
+// True if operand 0 is the index of an element of a parameter.
 bool reaches_an_element(ir::OpCode code);
 
 // The first access of a kernel, in a launch of so many items, that leaves the elements of its
-// parameter (-1: which is not looked at), among those at the top level with an index a + b * item. A
-// sum of own elements counts too, under any condition: it is loaded and stored for every item.
+// parameter (-1: not checked), among those at the top level with an index a + b * item. A sum of
+// own elements counts too, under any condition: it is loaded and stored for every item.
 std::optional<KernelFault> outside(const ir::Kernel& kernel, std::int64_t items,
                                    const std::vector<std::int64_t>& elements);
 
-// Of all accesses but those that outside() knows.
+// IndexCheck: checks all accesses that outside() does not check.
 class IndexCheck {
 public:
     // The kernel outlives it.
     explicit IndexCheck(const ir::Kernel& kernel);
 
-    // Whether the kernel has to look at indices itself, in every launch.
+    // True if the kernel has to check indices itself, in every launch.
     bool has_unknown() const { return has_unknown_; }
-    // Whether outside() knows all accesses.
+    // True if outside() checks all accesses.
     bool is_needless() const { return sites_.empty() && !has_unknown_; }
 
     // False: the launch needs the kernel's own checks. Throws the Error of the first item with an

@@ -4,8 +4,8 @@
 // order of item. The inverse index lists for every target which contributions are its own, in order
 // of item and, within an item, in the order executed. A second pass lets each target add them up:
 // no atomics, and the same bits for any number of threads. Inverting costs about as much as ten
-// launches; it is done once per version of the index buffers. What was made of an older version, or
-// of values out of a history, is not asked for again: the next one takes its memory.
+// launches; it is done once per version of the index buffers. An inverse of an older version, or of
+// values from a history, is not needed again: the next one takes its memory.
 //
 // Four neighbouring targets add up together: one sum after the other would wait for its additions,
 // and a loop that ends at every target is mispredicted there. Lists are padded to the longest of
@@ -43,17 +43,17 @@ public:
     bool pads() const { return known_.front()->padded; }  // for the launch last prepared
     // Whether the indices do.
     bool depends_on(int parameter) const { return indices_.depends_on(parameter); }
-    // What the inverse of a launch depends on; known after read_key().
+    // The values that a launch's inverse depends on; known after read_key().
     void read_key(const Binding* bindings, std::int64_t items);
     const std::vector<std::uint64_t>& key() const { return key_; }
     std::size_t bytes() const;  // of the inverses that are known
-    // Of the launch last prepared: see Inverse. The attachment is the caller's, kept with it.
+    // Data that the caller keeps with the inverse of the launch last prepared.
     std::shared_ptr<const void>& attachment() { return known_.front()->attachment; }
     const std::uint32_t* first() const { return known_.front()->first.data(); }
     const std::uint32_t* entries() const { return known_.front()->entries.data(); }
 
 private:
-    // Where the contributions to each target lie, in elements of scratch memory: row *
+    // The addresses of the contributions to each target, in elements of scratch memory: row *
     // scratch_items + item. (Letting force[b] -= f share the memory of force[a] += f, with a sign
     // per entry, took longer.)
     struct Inverse {

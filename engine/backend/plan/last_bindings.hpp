@@ -11,7 +11,7 @@ namespace hindcast::backend {
 class LastBindings {
 public:
     explicit LastBindings(const ir::Kernel& kernel);
-    // Whether the form may be another one than that of the bindings given last.
+    // True if the form may differ from that of the bindings given last.
     bool change(const Binding* bindings);
     const std::vector<Binding>& bindings() const { return last_; }
 

@@ -79,7 +79,7 @@ public:
     }
 
 private:
-    // Where lanes store far apart, the processor writes one after the other.
+    // If lanes store far apart, the processor writes one after the other.
     double work_of(const Op& op) const {
         if (op.code == OpCode::div || op.code == OpCode::sqrt) return 4;
         if (op.code != OpCode::own_store && op.code != OpCode::store_once) return 1;
@@ -185,7 +185,7 @@ private:
         ir::remove_dead_ops(kernel_, true);
     }
 
-    // What a run reads, and leaves other than it was.
+    // Parameters that a run reads and changes.
     void find_changed() {
         std::vector<char> loaded(kernel_.parameters.size(), 0), changed = loaded;
         for (const ir::Region& region : kernel_.regions)
@@ -221,7 +221,7 @@ private:
             if (op.nest >= 0) {
                 nest(op);
             } else if (op.code == OpCode::load) {
-                // What a launch may write is loaded lane by lane.
+                // An array that a launch may write is loaded lane by lane.
                 vary(v, kernel_.parameter(op.symbol).access != Access::read ||
                             (varying(op.operand[0]) &&
                              plan_.form[op.symbol].layout != Layout::shared));
@@ -288,7 +288,8 @@ private:
 
 }  // namespace
 
-// Of an array that stays in a processor's own cache from one launch to the next.
+// Largest size in bytes of an array that stays in a processor's own cache from one launch to the
+// next.
 constexpr double near_bytes = 0x1p20;
 
 Form form_of(const Kernel& kernel, const Binding* bindings) {

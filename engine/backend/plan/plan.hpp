@@ -1,4 +1,4 @@
-// What the CPU back end decides about a kernel before it writes code.
+// Plan: the CPU back end's decisions about a kernel before it writes code.
 //
 // Code is specialised on the form of the parameters (their layout, not their address), so a kernel
 // may be compiled more than once. Accumulation needs no floating-point atomics; each accumulated
@@ -67,7 +67,7 @@ struct FixedGroup {
     ir::Value last = ir::no_value;
     std::vector<Row> rows;
 };
-// What a plan needs besides the lowered kernel.
+// Input of a plan besides the lowered kernel.
 struct FixedPlan {
     std::vector<FixedPoint> parameters;  // fixed_point_parameters of the kernel as traced
     bool measure = false;                // only find what the scales depend on: no effect but that
@@ -96,7 +96,7 @@ struct Plan {
     std::vector<std::size_t> scratch_offset;  // bytes per item in all arrays before; and their sum
     double work = 0;                          // estimated ops per item
 
-    // Whether another accumulated parameter is bound to the same buffer.
+    // True if another accumulated parameter is bound to the same buffer.
     bool shares_buffer(int symbol) const;
     // A launch over so many items leaves the elements of a Sum undefined or unchanged from here to
     // their end, unless they are cleared before it.

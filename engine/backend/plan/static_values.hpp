@@ -36,7 +36,7 @@ public:
 
         Evaluator(const StaticValues& values, const Binding* bindings);
         void run(std::int64_t begin, std::int64_t count);
-        // Of item begin + i.
+        // The value for item begin + i.
         std::int64_t integer(ir::Value v, std::int64_t i) const {
             return ir::integer_of(values_[v][i], kernel_.op(v).type);
         }

@@ -10,10 +10,10 @@
 
 namespace hindcast::backend {
 
-// How a range is cut: a few tasks for each thread, of whole blocks; one without a pool. Each task
-// gets an equal part of what is occupied and of the rest. Ranges of one length that are occupied
-// alike are cut alike, so that a thread finds what it had before. Where nothing is occupied, tasks
-// can be made of `least` elements or more, but for a block.
+// Cut: a range cut into a few tasks for each thread, of whole blocks; one task without a pool. Each
+// task gets an equal part of what is occupied and of the rest. Ranges of one length that are
+// occupied alike are cut alike, so that a thread finds what it had before. If nothing is occupied,
+// tasks can be made of `least` elements or more, but for a block.
 class Cut {
 public:
     Cut(const ThreadPool* pool, std::int64_t count, std::int64_t block, ActiveRange occupied = {},
@@ -29,8 +29,8 @@ public:
         size_ = std::min(blocks_of(occupied.end) * block, count) - first_;
     }
     std::int64_t tasks() const { return tasks_; }
-    // Where a task begins and the one before it ends, if nothing is occupied; task = tasks(): the
-    // end of the range.
+    // The begin of a task and the end of the one before it, if nothing is occupied; task = tasks():
+    // the end of the range.
     std::int64_t begin(std::int64_t task) const { return part(count_, task); }
     // Calls body(begin, end) for the ranges of a task, at most three.
     template <class Body>
@@ -58,7 +58,7 @@ private:
 // counts that is only moved: 32 KiB.
 inline constexpr double short_work = 60000, work_of_byte = short_work / 32768;
 
-// What is short stays on the caller.
+// Short work stays on the calling thread.
 inline ThreadPool* threads_for(double work, ThreadPool* pool) {
     return work < short_work ? nullptr : pool;
 }

@@ -1,5 +1,4 @@
-// What a kernel becomes, as text for people: the one place that the command line, the window and
-// tests ask.
+// Texts of a kernel for people: the command line, the window and tests all get them here.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +22,8 @@ enum class KernelText : std::uint8_t {
 std::string kernel_text(const ir::Kernel& kernel, KernelText what,
                         const CompileOptions& options = {});
 
-// What the CPU back end makes of a kernel over C-contiguous arrays, step by step (pipeline.hpp).
-// Throws Error as above.
+// The stages of a kernel over C-contiguous arrays in the CPU back end (pipeline.hpp). Throws Error
+// as above.
 std::vector<KernelStage> kernel_stages(const ir::Kernel& kernel, const CompileOptions& options);
 
 }  // namespace hindcast::backend

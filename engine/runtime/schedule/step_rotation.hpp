@@ -50,9 +50,8 @@ public:
         return std::span(schedule_.step).subspan(1, schedule_.step.size() - 2);
     }
 
-    // Notes, when a step is recorded, whether the histories hold the values that the joined launch
-    // does not store, as they are at the start of step t: they do if first() has kept them with its
-    // saves, and not if the joined launch ran.
+    // Notes, when step t is recorded, whether the histories hold the values that the joined launch
+    // does not store, as they are at the start of the step.
     void note(std::int64_t t, bool kept) {
         absent_[static_cast<std::size_t>(t)] = kept || dropped_.empty() ? 0 : 1;
     }

@@ -3,11 +3,11 @@
 //     void kernel(const Binding* bindings, i64 begin, i64 end, Context* context)
 //
 // runs items begin .. end-1, W at a time; the last block has a mask, and in long kernels, which it
-// costs little, every block. What is the same for all items
-// is scalar, and its control flow real branches; what depends on the item is a vector of W lanes
-// (one lane: everything is scalar). Where lanes part ways both sides run under masks; effects never
-// touch memory for a lane that is masked out, and loads read element 0 for it. Values that change
-// in a region are stack variables, which LLVM turns into registers.
+// costs little, every block. Values that are the same for all items are scalars, and control flow
+// that depends on them alone is real branches; values that depend on the item are vectors of W
+// lanes (one lane: everything is scalar). If lanes part ways both sides run under masks; effects
+// never touch memory for a lane that is masked out, and loads read element 0 for it. Values that
+// change in a region are stack variables, which LLVM turns into registers.
 //
 // Every pure line is shared by its text within the scopes that it dominates, and stands in front of
 // the loop over items if nothing in it changes there. Names tell: %u... stands in front of that
@@ -38,7 +38,7 @@
 
 namespace hindcast::backend::cpu {
 
-// What code and launch share while it runs. The emitted code knows the offsets.
+// Context: data that code and launch share while it runs. The emitted code knows the offsets.
 struct Context {
     double* totals = nullptr;        // [reduce component][reduce_lanes]: of the chunk under way
     char* arena = nullptr;           // local arrays
@@ -63,7 +63,7 @@ struct EmbeddedFunction {
     bool uses_fault = false;
 };
 EmbeddedFunction emit_embedded(const Plan& plan, const Embedding& embedding);
-// What stands behind the arguments of a function that is inlined, or is not.
+// The attributes behind the arguments of a function, which depend on whether it is inlined.
 const char* attributes_of_function(bool inlined);
 // The function that the text calls if it uses_fault; metadata that all text refers to.
 std::string fault_function();
@@ -308,7 +308,8 @@ private:
 
     // Loads of one element, and own stores to one, are done together: (region, symbol, index).
     std::map<std::array<int, 3>, std::vector<ir::Value>> load_groups_, store_groups_;
-    // What the last load of consecutive elements loaded: components in whole vectors, from where.
+    // The result of the last load of consecutive elements: components in whole vectors, and the
+    // address they came from.
     struct Flat {
         std::string pointer;
         Names parts;
@@ -341,7 +342,7 @@ private:
     std::map<std::size_t, FixedRows> fixed_rows_;
 };
 
-// How intrinsics call a type: "v16f32" for <16 x float>.
+// The name of a type in intrinsics: "v16f32" for <16 x float>.
 std::string suffix(const std::string& type);
 // <i32 0, i32 2, ...>
 std::string list_of(const char* type, const std::vector<int>& numbers);

@@ -3,10 +3,10 @@
 // All sites of a parameter in one region are added where the last one stands. Terms are computed in
 // W lanes, scaled, and put into scratch memory, element by element; then one lane after the other
 // converts its elements to integers and adds them to the sums, whole elements at a time. Indices
-// that differ by what is the same for all lanes (the nodes of a stencil) share their base: one
-// range check, one address. Rows of scratch memory: [row][group][position][component]; the order
-// of positions is that of cheap shuffles (fixed_position), and lanes that follow each other in it
-// are not neighbours, who would wait for each other's stores.
+// that differ by an offset common to all lanes (the nodes of a stencil) share their base: one range
+// check, one address. Rows of scratch memory: [row][group][position][component]; the order of
+// positions is that of cheap shuffles (fixed_position), and lanes that follow each other in it are
+// not neighbours, because those would wait for each other's stores.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -264,8 +264,8 @@ void Emitter::widen(Extent& extent, const std::string& t, const std::string& low
     note(extent.highest, "smax.", high, "-1");
 }
 
-// Where in the rows of a grid a stencil adds, if its offsets tell how long these are: those of one
-// row lie close together, and rows are one length apart.
+// Notes the columns in which a stencil adds to the rows of a grid, if its offsets tell the rows'
+// length: offsets within a row lie close together, and rows are one length apart.
 void Emitter::note_columns(FixedNotes& notes, const FixedBase& base, const std::string& mask) {
     constexpr std::int64_t shortest = 32, longest = 1 << 24;
     std::vector<std::int64_t> at = base.numbers;

@@ -8,9 +8,9 @@
 
 namespace hindcast::backend::cpu {
 
-// One parameter's sums on one thread. The emitted code knows the offsets. What the caller says and
-// what the thread notes have cache lines of their own, and are written only when they change: a
-// line that another core has written takes as long to come as a hundred additions.
+// One parameter's sums on one thread. The emitted code knows the offsets. The caller's fields and
+// the thread's notes have cache lines of their own, and are written only when they change: fetching
+// a line that another core has written takes as long as a hundred additions.
 struct alignas(64) FixedState {
     std::int64_t* sums = nullptr;
     double factor[2] = {1, 1};  // multiplied one after the other: their product may overflow
@@ -56,7 +56,7 @@ struct alignas(64) FixedState {
 // Slots of one limb of an element: its groups of up to four components, padded. f64 has two limbs.
 int fixed_slots(int components);
 inline int fixed_limbs(ir::Type type) { return type == ir::Type::f64 ? 2 : 1; }
-// Where lane l of W stands among the terms of a group of n (padded) components, in elements.
+// The position of lane l of W among the terms of a group of n (padded) components, in elements.
 int fixed_position(int lane, int width, int n, ir::Type type);
 
 }  // namespace hindcast::backend::cpu

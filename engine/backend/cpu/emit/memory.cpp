@@ -1,6 +1,6 @@
 // Emission of accesses to elements of buffers.
 //
-// How an element is reached depends on its index: the same for all lanes (one scalar access),
+// The access to an element depends on its index: the same for all lanes (one scalar access),
 // consecutive (vectors; for C-contiguous elements of several components whole vectors that are
 // shuffled apart), anything else (lane by lane, or gather and scatter).
 #include <algorithm>
@@ -46,7 +46,7 @@ std::string Emitter::component_pointer(int symbol, int component) {
 std::string Emitter::index64(Value index) {
     const Op& op = kernel_.op(index);
     if (op.code == OpCode::item) return "%titem";
-    // Where the sum wraps around, no element is reached either way.
+    // If the sum wraps around, no element is reached either way.
     if (op.code == OpCode::add && !plan_.checked)
         for (const int k : {0, 1})
             if (const Op& c = kernel_.op(op.operand[k]);
@@ -101,7 +101,7 @@ std::string Emitter::in_range(Value op, int symbol, Value index) {
     return both(mask_, inside);
 }
 
-// Whether the lanes reach consecutive elements of an array in which components, or whole elements,
+// True if the lanes reach consecutive elements of an array in which components, or whole elements,
 // are contiguous.
 bool Emitter::is_contiguous(int symbol, Value index) const {
     if (width_ == 1 || bases_[index].empty()) return false;
@@ -265,7 +265,7 @@ Emitter::Names Emitter::load_element(Value op, int symbol, Value index,
             const std::string text =
                 fmt::format("load {}, ptr {}, align {}{}", t, at, align_of(t),
                             constant && embedding_ == nullptr ? ", !invariant.load !0" : "");
-            // What every item loads stands in front.
+            // Loads that every item makes stand in front of the loop.
             const bool always = constant && !plan_.checked && scopes_.size() == 1;
             values.push_back(always ? pure_line(text) : let_line(text));
         }
@@ -310,11 +310,11 @@ Emitter::Names Emitter::load_consecutive(int symbol, Value index,
     return values;
 }
 
-// Fetches what a later block of items will load, where a block loads `scalars` times W scalars from
-// a component on: a step goes over many arrays side by side, planes of components above all, and
-// the processor follows few of them by itself. What the first blocks load is fetched in front of
-// the loop, all at once; else each of these blocks would wait for its own. A fetch beyond an array
-// does nothing: no page is touched that is not there.
+// Prefetches data for a later block of items, when a block loads `scalars` times W scalars from a
+// component on: a step goes over many arrays side by side, planes of components above all, and the
+// processor follows few of them by itself. Data of the first blocks is fetched in front of the
+// loop, all at once; otherwise each of these blocks would wait for its own. A fetch beyond an array
+// does nothing: it touches no missing page.
 void Emitter::fetch_ahead(int symbol, int component, Value index, int scalars) {
     constexpr std::size_t line = 64, blocks = 4;
     if (embedding_ != nullptr || !plan_.form[static_cast<std::size_t>(symbol)].far) return;
@@ -371,8 +371,8 @@ void Emitter::store_element(Value op, int symbol, Value index, const std::vector
     }
 }
 
-// One scalar per lane at any index. Where neighbouring lanes reach neighbouring scalars, as they
-// do in regular meshes, that is one store; it is found out when it runs.
+// One scalar per lane at any index. If neighbouring lanes reach neighbouring scalars, as they do in
+// regular meshes, that is one store; the code tests this when it runs.
 void Emitter::store_lanes(const std::string& t, const std::string& x, int symbol, int component,
                           Value index, const std::string& mask) {
     // A scatter looks at no lane that is masked out.

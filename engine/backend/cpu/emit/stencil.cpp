@@ -70,7 +70,7 @@ std::string Emitter::load_from_blocks(int symbol, int component, Value index) {
                                     {v, "zeroinitializer"}}));
         };
         const std::string full = splat("i1", "%full");
-        // What neighbours see of the block before the first one.
+        // The lanes that neighbours see of the block before the first one.
         std::vector<int> reached(width_);
         for (int l = 0; l < width_; ++l) reached[l] = anchor - width_ + l >= *near.begin() ? 1 : 0;
         const std::string mask = pure("and {} {}, {}", mask_type(), full, list_of("i1", reached));

@@ -1,9 +1,9 @@
-// Emission of what adds up: accumulation, reductions, atomics, and local arrays.
+// Emission of sums: accumulation, reductions, atomics; and of local arrays.
 //
-// Within an item, sums are variables. What an accumulated component holds when the item starts: own
-// accumulation what is there (Sum: 0), a reduction 0, a gathered term -0, to which adding nothing
-// is exact. At the end of the item it is stored, added to the chunk's totals, or written to scratch
-// memory.
+// Within an item, sums are variables. An accumulated component starts an item with its value in
+// memory for own accumulation (Sum: 0), with 0 for a reduction, and with -0 for a gathered term, so
+// that adding any term is exact. At the end of the item it is stored, added to the chunk's totals,
+// or written to scratch memory.
 #include <cstddef>
 
 #include "engine/backend/executable.hpp"

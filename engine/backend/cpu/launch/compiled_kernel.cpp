@@ -152,7 +152,7 @@ bool CompiledKernel::defer(const Binding* bindings, std::int64_t items, const Ru
     deferred.make_way(loop);
     // Copies only where others wait already: with the items they are made a little sooner.
     if (!options.copies.empty() && deferred.empty()) return false;
-    // Where they are the same they stay: other threads have them in their caches.
+    // Unchanged bindings stay where they are: other threads have them in their caches.
     const std::size_t count = plan_.kernel.parameters.size();
     const bool same = std::equal(deferred_launch_.bindings.begin(), deferred_launch_.bindings.end(),
                                  bindings, bindings + count,
@@ -255,7 +255,8 @@ void CompiledKernel::run_items(const Binding* bindings, ActiveRange range, std::
     if (context.fault.is_there()) raise_fault(plan_.kernel, context.fault, bindings);
 }
 
-// Of the arrays that have an element for each item; chunks of reductions are cut as ever.
+// The busy range of the first array that has an element for each item. Chunks of reductions are cut
+// without it.
 ActiveRange CompiledKernel::occupied(const Binding* bindings, std::int64_t items) const {
     if (plan_.total_count > 0) return {};
     for (std::size_t p = 0; p < plan_.form.size(); ++p) {

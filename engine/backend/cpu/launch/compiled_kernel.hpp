@@ -23,7 +23,7 @@
 
 namespace hindcast::backend::cpu {
 
-// What is planned for a kernel and its code, made under one timer.
+// The plan of a kernel and its code, made under one timer.
 struct Compiled {
     Plan plan;
     std::shared_ptr<CodeRequest> code;

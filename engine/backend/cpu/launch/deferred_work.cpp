@@ -108,7 +108,7 @@ void DeferredWork::run_lagging(ThreadPool* pool) {
         border_count_ = tasks;
     }
     for (std::int64_t k = 0; k < tasks; ++k) borders_[k].store(0, std::memory_order_relaxed);
-    // Of the tasks on both sides of a border, the last one.
+    // Called by both tasks at a border; the last of them runs the items around it.
     const auto leave = [this, &cut](std::int64_t border) {
         if (borders_[border].fetch_add(1, std::memory_order_acq_rel) == 0) return;
         const std::int64_t at = cut.begin(border);

@@ -92,7 +92,7 @@ public:
     bool empty() const { return size_ == 0; }
     // Another one after each run(), and never one that others have had.
     std::uint64_t number() const { return number_; }
-    // Whether a loop that waits reads an array at other elements than its own.
+    // True if a loop that waits reads an array at other elements than its own.
     bool reads_elsewhere(const ArrayFacts& array) const;
 
 private:
@@ -119,7 +119,7 @@ private:
 
     // Whole blocks.
     static std::int64_t lag_of(std::int64_t reach) { return (reach + block - 1) / block * block; }
-    // What lies around the borders of a task is not more than the task.
+    // The ranges around a task's borders must not be longer than the task.
     static std::int64_t least_task(std::int64_t lag) { return 2 * lag + block; }
     bool may_follow(const Loop& loop) const;
     bool may_lag() const;
@@ -136,7 +136,7 @@ private:
     std::int64_t reach_ = 0;
     ThreadPool* pool_;
     std::uint64_t number_;
-    // Of the tasks on both sides of a border, those that are done.
+    // Per border: how many of the tasks on its two sides are done.
     std::unique_ptr<std::atomic<std::uint8_t>[]> borders_;
     std::int64_t border_count_ = 0;
     void (*then_)(const void* closure, ThreadPool* pool) = nullptr;

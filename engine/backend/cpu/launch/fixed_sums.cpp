@@ -115,7 +115,7 @@ void FixedPointSums::prepare(const Binding* bindings, std::int64_t items, Thread
     }
 }
 
-// What a thread has noted of this run; nullptr: it had no task.
+// A thread's notes of this run; nullptr: it had no task.
 FixedState* FixedPointSums::noted(std::size_t slot, std::size_t k) const {
     FixedState& state = slots_[slot]->states[k];
     return state.run == run_ ? &state : nullptr;
@@ -188,7 +188,8 @@ void FixedPointSums::clear() {
     for (std::size_t k = 0; k < targets_.size(); ++k) apply_scale(k);
 }
 
-// Where a component received terms that are not finite, the finite ones do not count.
+// Terms that are not finite, merged per component. Finite terms of such a component do not count:
+// its sums are cleared.
 std::vector<FixedState::Found> FixedPointSums::take_non_finite(std::size_t k) {
     std::vector<FixedState::Found> all;
     for (std::size_t s = 0; s < used_; ++s)

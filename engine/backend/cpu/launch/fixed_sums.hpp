@@ -8,10 +8,10 @@
 // between launches.
 //
 // The scale depends on the largest term, which is known after the run: a launch runs with the scale
-// of the one before, and once more if its own is another. What a second run would find changed is
-// put back before it (rerun_backup.hpp), or the kernel is measured before (FixedPlan::measure)
-// where that costs less. Terms that are not finite go the long way round: a run with the scale 1
-// finds the largest finite one.
+// of the one before, and once more if its own is another. Before a second run the values that the
+// first one changed are put back (rerun_backup.hpp); or the kernel is measured first
+// (FixedPlan::measure) if that costs less. Terms that are not finite go the long way round: a run
+// with the scale 1 finds the largest finite one.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ namespace hindcast::backend::cpu {
 // Sums are private to a thread up to so many elements of the target per term of the launch.
 inline constexpr double private_elements = 4;
 
-// How the scales that a run has used stand to its terms.
+// The state of a run's scales, given its terms.
 enum class Scales : std::uint8_t {
     right,
     changed,  // they are right now: clear and run again
@@ -52,10 +52,10 @@ public:
 
     // Before a launch: room for the sums.
     void prepare(const Binding* bindings, std::int64_t items, ThreadPool* pool);
-    // What follows is a run in which terms keep their value: check() then sets the right scales.
+    // The next run is one in which terms keep their value: check() then sets the right scales.
     void start_measuring();
     Scales check(std::int64_t items);
-    // Whether one of them was another.
+    // True if one of them differed.
     bool copy_scales(const FixedPointSums& measured);
     // Adds the totals to the targets, and clears the sums: in deferred loops that run before the
     // next prepare(). `learned`: as in RunOptions.
@@ -64,14 +64,14 @@ public:
     // Clears the sums and what was noted.
     void clear();
 
-    // What one thread has.
+    // The sums and notes of one thread.
     struct alignas(64) Slot {
         std::vector<FixedState> states;  // per fixed parameter
         std::vector<AlignedBuffer<std::int64_t>> sums;
         alignas(64) std::atomic<bool> taken{false};
     };
-    // The number of the run that prepare() or clear() has begun. Who runs tasks gets it from the
-    // caller.
+    // The number of the run that prepare() or clear() has begun. Threads that run tasks get it from
+    // the caller.
     std::uint64_t run() const { return run_; }
     // For task `task` of `tasks`, until release().
     Slot* acquire(std::int64_t task, std::int64_t tasks, std::uint64_t run);
@@ -84,7 +84,7 @@ private:
         bool defines = false;  // Sum, and no other parameter has this buffer
         bool shared = false;
         FixedScale scale;
-        // Of the sums that are to be added: where they go, and which there are.
+        // The sums that are to be added, and their target.
         Binding to;
         struct Source {
             std::int64_t* sums = nullptr;

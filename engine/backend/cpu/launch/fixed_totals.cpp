@@ -179,7 +179,8 @@ double nearest(Wide x) {
     return negative ? -value : value;
 }
 
-// fixed_value() in f64, with the factor ready. Where it may be subnormal, fixed_value() itself.
+// fixed_value() in f64, with the factor ready. Calls fixed_value() itself if the result may be
+// subnormal.
 struct WideValue {
     explicit WideValue(const FixedScale& s)
         : scale(s),

@@ -10,7 +10,7 @@
 
 namespace hindcast::backend::cpu {
 
-// Where the totals of a group of up to four components go. An element has `stride` integers in
+// The target of the totals of a group of up to four components. An element has `stride` integers in
 // memory, of which the group's come first; in f64 its low limbs stand `limb` behind them.
 struct TotalsTarget {
     Binding binding;

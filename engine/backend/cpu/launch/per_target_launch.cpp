@@ -94,7 +94,7 @@ void PerTargetLaunch::prepare(const Binding* bindings, std::int64_t items) {
 }
 
 bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
-    // What waits may be of this launch, or write what tables are made from.
+    // Waiting loops may belong to this launch, or may write arrays that tables are made from.
     if (options.deferred != nullptr) options.deferred->run();
     ThreadPool* const pool = options.pool;
     bool possible = true;
@@ -133,13 +133,15 @@ bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const Run
     return true;
 }
 
-// Of what is left only sums over all items can wait until the targets are done.
+// True if the launch is one loop over targets. Remaining work can follow it only if it is sums over
+// all items.
 bool PerTargetLaunch::is_one_loop() const {
     const Part& part = parts_.front();
     return parts_.size() == 1 && !part.pull->shifted() && (!has_rest_ || !part.reduced.empty());
 }
 
-// What the loop over targets works with; false: this is not known, and nothing is said.
+// Fills effects_ with the arrays that the loop over targets reads and writes; false: they are not
+// known.
 bool PerTargetLaunch::find_effects(const Binding* bindings) {
     const Part& part = parts_.front();
     Effects& e = effects_;

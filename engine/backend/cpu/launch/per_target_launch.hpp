@@ -1,9 +1,9 @@
-// The pulled form of a kernel (target_loop.hpp) and how a launch runs it: the loops over targets,
-// and what is left for the items.
+// The pulled form of a kernel (target_loop.hpp) and its launch: the loops over targets, and the
+// remaining work over items.
 //
-// Where a loop over targets reads neighbours, it can wait for launches over the same elements that
-// follow it (deferred_work.hpp): forces between particles and what these do to each of them take one walk
-// over the particles.
+// A loop over targets that reads neighbours can wait for launches over the same elements that
+// follow it (deferred_work.hpp): forces between particles and their effect on each particle take
+// one walk over the particles.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace hindcast::backend::cpu {
 
 FixedPlan no_fixed_point(const ir::Kernel& kernel);
-// What is left keeps the kernel's fixed-point sums; the terms stand behind its parameters.
+// The remaining kernel keeps the fixed-point sums; the terms stand behind its parameters.
 FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan);
 
 class PerTargetLaunch {

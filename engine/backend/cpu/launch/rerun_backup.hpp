@@ -1,8 +1,9 @@
-// Copies of what a launch reads and then changes: with them it can be run once more.
+// RerunBackup: copies of the memory that a launch reads and then changes: with them it can be run
+// once more.
 //
-// Sums in fixed point need it (fixed_sums.hpp): that the scale was wrong is known after the run.
-// Where the copies would cost more than running the kernel without its effects, that is done first
-// instead (FixedPlan::measure).
+// Sums in fixed point need it (fixed_sums.hpp): a wrong scale shows only after the run. If the
+// copies would cost more than running the kernel without its effects, that is done first instead
+// (FixedPlan::measure).
 #pragma once
 
 #include <span>
@@ -18,9 +19,9 @@ class RerunBackup {
 public:
     explicit RerunBackup(const Plan& plan);
 
-    // Whether copies cost less than a run.
+    // True if copies cost less than a run.
     bool pays(const Binding* bindings, std::int64_t items) const;
-    // What has to be copied before a run, so that it can be undone, beside what the run copies
+    // The copies to make before a run, so that it can be undone, besides those that the run makes
     // anyway.
     std::span<const Copy> copies(const Binding* bindings, std::span<const Copy> made_anyway);
     // With the bindings of the last copies(), when all have been made.

@@ -133,8 +133,8 @@ const UnchangedItems::Effects* UnchangedItems::effects(const Binding* bindings,
     return &effects_;
 }
 
-// Whether what is read and written is zero still where all that is read is zero: block by block, in
-// memory that is laid where the block's elements would be.
+// True if arrays that are both read and written stay zero when all values read are zero. Runs the
+// kernel block by block on scratch memory in place of the block's elements.
 bool UnchangedItems::keeps_zeros(const Binding* bindings, std::int64_t items,
                                  const Run& run) const {
     if (std::none_of(own_.begin(), own_.end(),

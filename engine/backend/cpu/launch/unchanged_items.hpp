@@ -1,12 +1,12 @@
 // Items that a launch can leave out: those whose results are there already.
 //
-// Points that move over a grid leave most of it empty, and what a kernel makes of an empty node is
-// the same in every step. An array knows outside of which elements it is idle (ArrayFacts): zero
-// there, or what one kernel makes of zeros. A launch whose items read and write only their own
-// elements runs those items for which something that they read is busy, or was before; the others'
-// results would be what is there. What all items read (numbers, arrays at other indices) must have
-// the version that it had; what is read and written must stay zero where all is zero, which a run
-// over zeros in other memory shows, once for such versions.
+// Points that move over a grid leave most of it empty, and a kernel's results for an empty node are
+// the same in every step. An array knows the range outside of which it is idle (ArrayFacts): zero
+// there, or the result of one kernel for zeros. A launch whose items read and write only their own
+// elements runs the items that read something busy, or did before; the other items would store the
+// values that are there already. Values that all items read (numbers, arrays at other indices) must
+// have the same version as before. Arrays that are both read and written must stay zero when all
+// values are zero; a run over zeros in other memory tests that, once per set of versions.
 //
 // No bit depends on it.
 #pragma once
@@ -28,15 +28,15 @@ public:
     using Run = std::function<void(const Binding*, ActiveRange range)>;
     // The items that have to run, 0 .. items-1 or fewer.
     ActiveRange busy(const Binding* bindings, std::int64_t items, const Run& run);
-    // What is known of the arrays once these have run.
+    // Adds the facts about the arrays that hold once these items have run.
     void learn(std::vector<FactUpdate>& learned) const;
 
-    // What a run changes, and what it reads at other elements than its own.
+    // The arrays that a run changes, and those that it reads at other elements than its own.
     struct Effects {
         std::vector<const ArrayFacts*> written, read_elsewhere;
     };
-    // If a run may wait for others over the same elements (passes.hpp): no item can fail, and it is
-    // known what they work with. Else nullptr.
+    // The effects if a run may wait for others over the same elements: no item can fail, and the
+    // arrays are known. Otherwise nullptr.
     const Effects* effects(const Binding* bindings, std::int64_t items);
 
 private:

@@ -14,7 +14,7 @@ using ir::Value;
 
 namespace {
 
-// What exchanging the ends does to a value.
+// The change of a value when the ends are exchanged.
 struct Change {
     enum Kind : std::uint8_t {
         unknown,
@@ -51,7 +51,7 @@ public:
 
     bool has_nests() const { return has_nests_; }
 
-    // Whether y, added at the second end, is what x, added at the first, becomes.
+    // True if exchanging the ends turns x, added at the first end, into y, added at the second.
     bool exchanges(Value x, Value y) const {
         if (exchanged(changes_[x], changes_[y], true)) return true;
         const auto [of_x, x_negative] = root(x);

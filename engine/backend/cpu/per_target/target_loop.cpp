@@ -60,8 +60,8 @@ public:
         load_others(first);
     }
 
-    // The entry in a cell of the tables; `valid` says whether it is one, or padding. What the next
-    // cell needs from the other end is loaded here: a processor then does not wait for it.
+    // The entry in a cell of the tables; `valid` is false for padding. The values that the next
+    // cell needs from the other end are loaded here, so that the processor does not wait for them.
     void record(const Place& place, const Place& next, Value valid) {
         at_ = place.cell;
         run_ = place.run;
@@ -401,7 +401,7 @@ void TargetLoop::walk(ir::Builder& builder, Body& body) const {
     });
 }
 
-// Whether evaluating items once per row costs less than sending their terms through memory.
+// True if evaluating items once per row costs less than sending their terms through memory.
 bool TargetLoop::worth_it() const {
     double work = 0;
     int loops = 0;

@@ -1,30 +1,30 @@
 // Accumulation by pulling: the loop over items turned into a loop over targets.
 //
-// Where an index is static, the items that add to a target are known before the launch. The pulled
+// If an index is static, the items that add to a target are known before the launch. The pulled
 // kernel runs over the targets; each walks through its entries in order of item, evaluates what the
 // item adds to it, and stores the sum: the same terms in the same order as the definition, so the
 // same bits, without atomics, scratch memory or a second pass. Every item is evaluated once for
 // each of its rows (a spring twice), which pays where an item's own work is small.
 //
 // The entries stand in tables [block of 16 targets][slot][target], padded so that whole vectors may
-// be read: which row of which item, and copies of what an item reads at its own index (the ends and
-// the rest length of a spring), in the order in which the targets walk. They are made once per
-// version of the buffers. All lanes of a vector walk through as many slots; what stands in a padded
-// one is the first item's, is evaluated and is not added.
+// be read: which row of which item, and copies of the values that an item reads at its own index
+// (the ends and the rest length of a spring), in the order in which the targets walk. They are made
+// once per version of the buffers. All lanes of a vector walk through the same number of slots; a
+// padded slot holds the first item's values, is evaluated and is not added.
 //
-// Where there are two rows, a load at the index of a row is the target's own element for one of
-// them and that of the other end for the other: one gather instead of two. It is made one slot
-// ahead, since a processor that waits for it cannot look far enough for other work. Where the other
-// ends of a block's targets lie side by side, as they do in regular meshes, they are loaded as
-// such: a table of runs, with an entry for each block and slot, tells.
+// With two rows, a load at the index of a row is the target's own element for one of them and that
+// of the other end for the other: one gather instead of two. It is made one slot ahead, since a
+// processor that waits for it cannot look far enough for other work. If the other ends of a block's
+// targets lie side by side, as they do in regular meshes, they are loaded as a vector: a table of
+// runs, with an entry for each block and slot, tells.
 //
-// Where the item looks the same from both ends (symmetry.hpp), the target is taken for the first of
+// If the item looks the same from both ends (symmetry.hpp), the target is taken for the first of
 // them. Only a sum that was -0 and ends at 0 depends on more: its target walks through its entries
 // again.
 //
-// Where every row's index is the item plus a constant (the adjoint of a stencil), no table is
-// needed: the target's entries are the items at the negative offsets, one copy of the body each.
-// Nearly all targets have all their items: they have a kernel without conditions.
+// If every row's index is the item plus a constant (the adjoint of a stencil), no table is needed:
+// the target's entries are the items at the negative offsets, one copy of the body each. Nearly all
+// targets have all their items: they have a kernel without conditions.
 #pragma once
 
 #include <cstdint>
@@ -57,13 +57,13 @@ public:
     bool pays() const { return pays_; }
     bool shifted() const { return !shifts_.empty(); }
 
-    // What the pulled kernel is bound to. `make` finds or makes the tables; without it only counts
+    // The bindings of the pulled kernel. `make` finds or makes the tables; without it only counts
     // and strides are right. Empty: this launch cannot be pulled (an array shorter than the
     // targets, few targets with very many entries).
     const std::vector<Binding>& bind(const Binding* bindings, std::int64_t items, bool make);
     Form form(const std::vector<Binding>& bindings) const;
     std::int64_t targets() const { return targets_; }
-    // Whether buffer `symbol` is read only at the index of the target and of the other ends of its
+    // True if buffer `symbol` is read only at the index of the target and of the other ends of its
     // entries, which are at most distance() away in the launch bound last.
     bool reads_near(int symbol) const;
     std::int64_t distance() const { return distance_; }
@@ -148,8 +148,8 @@ private:
     std::vector<Binding> bindings_;
 };
 
-// What of a kernel is pulled, and what is left. The rest may change what the pulled loops read: it
-// runs behind them.
+// The pulled parts of a kernel, and the rest. The rest may change arrays that the pulled loops
+// read, so it runs after them.
 struct PerTarget {
     std::vector<std::vector<int>> groups;  // accumulated parameters, by their rows
     std::vector<ir::Value> reduced;        // their terms come from the first group

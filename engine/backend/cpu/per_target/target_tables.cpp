@@ -1,4 +1,4 @@
-// What a pulled kernel is bound to: the tables of entries, made once per version of the indices.
+// Bindings of a pulled kernel: the tables of entries, made once per version of the indices.
 #include <algorithm>
 #include <cstring>
 

@@ -41,7 +41,7 @@ int ops_of(const ProgramText& text) {
 
 }  // namespace
 
-// What one call works with besides its arrays; never moves.
+// The working memory of one call, besides its arrays; never moves.
 struct CpuProgram::State {
     struct Called {
         ProgramCall call;
@@ -149,7 +149,7 @@ private:
         const auto [at, fresh] = addresses_.try_emplace(memory, state_.frame.size());
         if (fresh) state_.frame.push_back(const_cast<void*>(memory));
         if (inlined_) return "%p" + std::to_string(at->second);
-        // Where there are many, each is read where it is used.
+        // If there are many, each is loaded at its use.
         return let("load ptr, ptr {}, !invariant.load !0",
                    let("getelementptr ptr, ptr %frame, i64 {}", at->second));
     }
@@ -231,7 +231,7 @@ private:
         block_ = fmt::format("d{}", n);
     }
 
-    // Whether one of these numbers is not finite.
+    // True if one of these numbers is not finite.
     std::string not_finite(ir::Type type, const std::string& data, std::int64_t scalars) {
         const char* const element = type == ir::Type::f32 ? "float" : "double";
         std::string wrong = "false";

@@ -1,6 +1,6 @@
-// A small program as one function: its launches, the loops over its steps, what is saved and
-// restored, compiled together. There is no dispatch, no per-launch bookkeeping and no thread; the
-// arithmetic is that of the launches, so the bits are too.
+// CpuProgram: a small program as one function: its launches, the loops over its steps, its saves
+// and restores, compiled together. There is no dispatch, no per-launch bookkeeping and no thread;
+// the arithmetic is that of the launches, so the bits are too.
 //
 //     ProgramText text;                      // what to run, in order
 //     text.parts.push_back({calls, 0, 30});  // calls with t = 0 .. 29
@@ -76,12 +76,13 @@ struct ProgramText {
 
 // "" or why this program cannot be one function: too large, a kernel that must be launched.
 std::string cannot_compile(const ProgramText& text);
-// Whether the call adds at indices that depend on one of these parameters, integers: it gathers by the
-// inverse of what the indices are when it is compiled.
+// True if the call adds at indices that depend on one of these integer parameters. It gathers by
+// the inverse of the indices as they are when it is compiled.
 bool gathers_by(const ProgramCall& call, const std::vector<int>& parameters);
 
-// What a CpuProgram of this text, which can be compiled, will work with besides its arrays: scratch
-// memory, totals and inverse indices of its calls, in bytes. Nothing is compiled.
+// Working memory that a CpuProgram of this text will need besides its arrays: scratch memory,
+// totals and inverse indices of its calls, in bytes. The text must be one that can be compiled;
+// nothing is compiled.
 std::int64_t working_bytes(const ProgramText& text, int width);
 
 class CpuProgram {
@@ -91,8 +92,8 @@ public:
     ~CpuProgram();
     // Throws Error for a fault (a loop over its limit), as a launch does.
     void run();
-    // Of a ranged text: for t = begin ... end - 1, which are some, or backwards. Moving memory lies
-    // at base + (t - shift + offset) * bytes.
+    // Runs a ranged text for t = begin ... end - 1 (not empty), or backwards. Moving memory lies at
+    // base + (t - shift + offset) * bytes.
     void run(std::int64_t begin, std::int64_t end, std::int64_t shift);
     std::int64_t working_bytes() const;
 

@@ -1,4 +1,4 @@
-// Which programs can be one function, and why the others cannot.
+// The limits of programs that can be one function, and the reasons why others cannot.
 #include <set>
 
 #include "engine/backend/cpu/program/program.hpp"
@@ -37,7 +37,7 @@ std::string why_not(const ProgramCall& call) {
     return "";
 }
 
-// Where integers lie that change while the program runs.
+// Addresses of integers that change while the program runs.
 std::set<const void*> changing_integers(const ProgramText& text) {
     std::set<const void*> found;
     for (const ProgramPart& part : text.parts)

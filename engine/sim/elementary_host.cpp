@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    // Where there is no compiler the interpreter goes on: the bits are the same.
+    // Without a compiler the interpreter does the work: the bits are the same.
     void compile() {
         try {
             code_ = backend::compile_cpu(kernel_, {.width = 1});

@@ -128,8 +128,8 @@ private:
         return ir::no_value;
     }
 
-    // Everything that a value was computed from. What leaves a region is taken to depend on all
-    // that is in any.
+    // Everything that a value was computed from. The results of regions are taken to depend on
+    // every value inside any region.
     std::vector<char> sources_of(Value stored) const {
         std::vector<char> found(kernel_.ops.size(), 0);
         std::vector<Value> open{stored};

@@ -1,8 +1,8 @@
-// Where a number that is not finite came from: which step, launch, array, element, and operation.
+// The origin of a number that is not finite: step, launch, array, element, and operation.
 //
 // The roll-out is run again step by step until an array holds such a value, then that step launch
 // by launch, then the item that stored it operation by operation on the interpreter. For a gradient
-// the same is done with the derivatives in the direction of the parameter whose entry is not
+// the same happens with the derivatives in the direction of the parameter whose entry is not
 // finite. Slow, and only made when a run has failed.
 #pragma once
 

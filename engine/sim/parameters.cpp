@@ -31,7 +31,7 @@ std::map<std::string, bool> Parameters::per_element(const Node& root) {
 
 namespace {
 
-// What `find` finds, or its error at the node.
+// The result of `find`, or its error at the node.
 template <class F>
 auto found_at(const Node& node, F find) {
     try {

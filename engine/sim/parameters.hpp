@@ -42,7 +42,7 @@ public:
     const std::vector<Parameter>& list() const { return list_; }
     std::size_t size() const { return size_; }  // of the flat vector
     const std::vector<std::string>& names() const { return names_; }
-    // Of each entry: why there is a kink at its value, or "" (engine/model/kinks.hpp).
+    // Per entry: the reason for a kink at its value, or "" (engine/model/kinks.hpp).
     std::vector<std::string> kinks(model::Model& model) const;
 
     std::vector<double> values() const;               // physical values

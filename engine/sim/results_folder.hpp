@@ -36,7 +36,7 @@ public:
                              const std::vector<std::string>& written);
 
     const std::filesystem::path& path() const { return path_; }
-    // Where the result of this name goes (result_place). Throws Error as check() does, too.
+    // The path of the result of this name (result_place). Throws Error as check() does, too.
     std::filesystem::path file(const std::string& name) const;
     // A folder inside, made if need be. Throws Error if something else has its name.
     std::filesystem::path subfolder(const std::string& name) const;
@@ -52,9 +52,9 @@ private:
     int descriptor_ = -1;
 };
 
-// Where a file of results goes, `name` below their folder: the folders on the way are made, and a
-// ResultsFolder's list gets the name. Throws Error if one of the folders is a symbolic link, or a file
-// is there that is not in the list; a link of the file's own name is removed.
+// The path of a file of results, `name` below their folder: the folders on the way are made, and a
+// ResultsFolder's list gets the name. Throws Error if one of the folders is a symbolic link, or a
+// file is there that is not in the list; a link of the file's own name is removed.
 std::filesystem::path result_place(const std::filesystem::path& folder,
                                    const std::filesystem::path& name);
 // Throws Error if the folder of this name in a folder of results is a symbolic link.

@@ -21,7 +21,7 @@ namespace hindcast {
 
 class RunMonitor {
 public:
-    // Of a simulation that is built; it must outlive this.
+    // The simulation must be built, and must outlive this.
     explicit RunMonitor(Simulation& simulation);
 
     // A watch that looks and then calls `watch`. Empty if `watch` is and no step needs a look.

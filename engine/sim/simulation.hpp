@@ -61,8 +61,8 @@ public:
     // "runaway", of that run alone and whether or not the scene accepts it.
     bool left_physics() const;
 
-    // How gradients will be computed within their memory (gradient_settings.hpp), made now; a few
-    // steps are run and measured for it first. Throws Error if nothing fits.
+    // The plan by which gradients are computed within their memory (gradient_settings.hpp), made
+    // now; a few steps are run and measured for it first. Throws Error if nothing fits.
     const CheckpointPlan& plan_gradients(RolloutMode mode = RolloutMode::first);
 
     // Every so many substeps and after the last one a run looks at the state arrays; if one holds a

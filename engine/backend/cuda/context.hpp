@@ -269,7 +269,7 @@ public:
         return stream_;
     }
     bool is_captured(StreamHandle theirs) const;  // by whoever owns it
-    // Where launches go that have no stream of their own: the one that is followed, if any.
+    // The stream of launches without a stream of their own: the one that is followed, if any.
     StreamHandle launch_stream() const {
         if (captured_ != nullptr) return captured_;
         return followed_ != nullptr ? followed_ : stream_;

@@ -404,7 +404,7 @@ private:
     std::vector<std::unique_ptr<FixedPass>> fixed_;
     List main_arguments_, measuring_arguments_;
     std::vector<Use> uses_;  // of the items' functions
-    // What they point to, of the run that is being put on a stream.
+    // The arguments of the run that is being put on a stream; the lists above point to them.
     std::vector<void*> data_;
     std::vector<long long> strides_, planes_, counts_;
     int items_ = 0;

@@ -34,7 +34,7 @@ public:
     Tuner(const std::string& function, const std::string& device, int threads);
 
     LaunchShape shape() const { return shape_; }  // as far as is known
-    // Whether a launch over so many items is to be measured, and in which shape.
+    // True if a launch over so many items is to be measured, in the shape candidate().
     bool wants(std::int64_t items, int multiprocessors) const;
     LaunchShape candidate() const { return candidates_[next_].shape; }
     void note(std::int64_t items, double seconds);  // a launch in the shape candidate()

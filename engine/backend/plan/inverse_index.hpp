@@ -41,7 +41,7 @@ public:
 
     int symbol() const { return symbol_; }
     bool pads() const { return known_.front()->padded; }  // for the launch last prepared
-    // Whether the indices do.
+    // True if the indices depend on the parameter.
     bool depends_on(int parameter) const { return indices_.depends_on(parameter); }
     // The values that a launch's inverse depends on; known after read_key().
     void read_key(const Binding* bindings, std::int64_t items);

@@ -61,9 +61,10 @@ public:
 
     const DeviceOptions& options() const { return options_; }
     std::string describe() const;  // "cpu, 2 threads, 16 lanes"
-    // Whether every run has the same bits.
+    // True if every run has the same bits.
     bool is_deterministic() const { return !options_.nondeterministic || !cuda_; }
-    // `launch` names it in errors, `arguments` says what it was given when one is raised later.
+    // In errors `launch` is the name; `arguments` is called for the arguments when an error is
+    // raised.
     std::shared_ptr<backend::Executable> compile(const ir::Kernel& kernel,
                                                  const std::string& launch = "",
                                                  std::function<std::string()> arguments = {});

@@ -32,7 +32,7 @@ struct ExecutionChoice {
     bool wants_time() const { return launched < trials; }
     void took(double seconds);         // launch by launch
     void called_once(double seconds);  // as a function
-    // Whether launches that take so long, this many of them, are too long to be worth compiling.
+    // True if so many launches, at the time measured, take too long for compiling to be worth it.
     bool is_long(std::int64_t launch_count) const;
     // "one function (1.2 us against 5.3 us launch by launch)", or why not.
     std::string report() const;

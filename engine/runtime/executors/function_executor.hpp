@@ -42,8 +42,7 @@ public:
     std::int64_t predicted_bytes(RunKind kind) const;
     std::int64_t predicted_bytes() const;
     std::int64_t bytes(RunKind kind) const;  // now; 0 if it is not compiled
-    // What a run does, for others to run it (an ensemble). Throws Error where only launches will
-    // do.
+    // The work of a run, for others to run (an ensemble). Throws Error if only launches can do it.
     backend::ProgramText text(RunKind kind);
 
 private:

@@ -59,8 +59,8 @@ struct Launch::State {
     ir::Kernel derive(Direction direction) const;
     ir::Kernel with_own_sums(const ir::Kernel& k) const;
     bool has_aliases() const;  // two parameters are bound to the same memory
-    // What a parameter of a derived kernel belongs to: "x.a1.t1" to x, as the tangent of its
-    // adjoint, "at"; "u" is a tangent along a second direction.
+    // The origin of a derived kernel's parameter: "x.a1.t1" comes from x, as the tangent of its
+    // adjoint: kinds "at". "u" is a tangent along a second direction.
     struct Origin {
         int parameter = 0;
         std::string kinds;

@@ -218,7 +218,7 @@ public:
     std::int64_t steps() const;
     std::size_t launches_per_step() const;   // as the program has them
     std::size_t joined_launches_per_step();  // as they run, adjacent ones joined (fusion.hpp)
-    // What the last launch of a step and the first of the next are called as one
+    // The name of the launch that joins the last launch of a step with the first of the next
     // (step_rotation.hpp), in runs that keep values; "": they stay apart.
     std::string launch_between_steps();
 

@@ -11,9 +11,9 @@ namespace hindcast {
 
 class Copies {
 public:
-    // One for each thread of the simulation's device, at most `most`. What their gradients may take
-    // is what the simulation's may, less what it keeps now, in equal parts. Throws Error, with the
-    // reason, where they cannot be had.
+    // One for each thread of the simulation's device, at most `most`. Their gradients share the
+    // memory limit of the simulation's in equal parts, less the memory it keeps now. Throws Error,
+    // with the reason, if the copies cannot be made.
     Copies(Simulation& simulation, std::size_t most);
 
     const std::vector<std::unique_ptr<Simulation>>& list() const { return list_; }

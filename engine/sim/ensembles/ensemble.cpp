@@ -1,6 +1,5 @@
-// evaluate() takes the points as they come: one after the other, as many as there are places in a
-// batch, or all that are left on the threads. What is measured decides which, never a bit of a
-// result.
+// evaluate() takes the points as they come: one after the other, as many as fit in a batch, or all
+// remaining ones on the threads. Measured times decide which; the results have the same bits.
 #include "engine/sim/ensembles/ensemble.hpp"
 
 #include <algorithm>
@@ -171,13 +170,13 @@ bool Ensemble::use_lanes(Way& way, bool gradient, std::size_t left) {
     return true;
 }
 
-// Of each of so many.
+// Seconds for each of so many members, in lanes.
 double Ensemble::in_lanes_seconds(const Way& way, std::size_t members) {
     return static_cast<double>(groups_of(way, members)) * way.group / static_cast<double>(members);
 }
 
-// The same for runs on threads. Lanes come first: they are given up for threads only where these
-// can be faster.
+// True if the members run on threads. Lanes come first: threads replace them only if they can be
+// faster.
 bool Ensemble::use_threads(Way& way, bool gradient, std::size_t left) {
     const bool at_once = options_.use == EnsembleUse::threads;
     if (!at_once) {
@@ -221,8 +220,8 @@ std::size_t Ensemble::groups_of(const Way& way, std::size_t members) {
     return (members + lanes - 1) / lanes;
 }
 
-// How many members the batch holds at once: what was asked for, as long as the memory of all groups
-// stays in the caches.
+// The number of members that the batch holds at once: as many as requested, as long as the memory
+// of all groups stays in the caches.
 std::size_t Ensemble::places(const Way& way) const {
     const auto lanes = static_cast<std::size_t>(way.batch->lanes());
     const std::int64_t bytes = std::max<std::int64_t>(way.batch->group_bytes(), 1);
@@ -346,7 +345,7 @@ void Ensemble::spread(std::span<const std::vector<double>> points, bool gradient
     }
 }
 
-// What a member of the batch came to; with `state`, the simulation's arrays are set to its state.
+// The result of a member of the batch; with `state`, the simulation's arrays are set to its state.
 Ensemble::Result Ensemble::read(const Way& way, std::size_t member, bool gradient, bool state) {
     const auto fetch = [&](const Array& array) {
         way.batch->get(member, array.data());

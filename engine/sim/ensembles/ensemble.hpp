@@ -67,8 +67,8 @@ public:
     std::vector<Result> evaluate(std::span<const std::vector<double>> points, bool gradient,
                                  const Look& look = {});
 
-    // How the members ran last: "in 16 lanes, 1.2 MiB", "on 8 threads", or "one after the other: "
-    // and why; "" before that.
+    // A report on the last run: "in 16 lanes, 1.2 MiB", "on 8 threads", or "one after the other: "
+    // and the reason; "" before the first run.
     std::string report() const;
 
 private:

@@ -63,7 +63,7 @@ SweepAxis SweepAxis::parse(const std::string& text) {
 
 namespace {
 
-// Whether the path is a key that an object of the scene may have.
+// True if the path is a key that an object of the scene may have.
 bool is_field(const Scene& scene, const Registry& registry, const std::string& text) {
     const Path path = Path::parse(text);
     if (path.keys.size() != 2 || path.has_element() || !path.component.empty()) return false;

@@ -1,11 +1,11 @@
 // Sweep: a scene at every point of a grid over some of its numbers.
 //
 // An axis is a path and the values it takes; the grid is their product, the last axis running
-// fastest. What an axis names must be differentiable, as a parameter must; it changes as an
-// optimisation would change it, after the scene was built. A path that means several numbers (one
-// per element) gives all of them the value. Numbers that the scene does not name as parameters are
-// added to its parameters, so that their derivatives come out too; the norm of the gradient is that
-// of the scene's own.
+// fastest. The numbers of an axis must be differentiable, as those of a parameter must; they change
+// as an optimisation would change them, after the scene was built. A path that means several
+// numbers (one per element) gives all of them the value. Numbers that the scene does not name as
+// parameters are added to its parameters, so that their derivatives come out too; the norm of the
+// gradient is that of the scene's own.
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ class Sweep {
 public:
     static constexpr std::size_t most_points = 10'000'000;
 
-    // Throws Error for a path that is no number of the scene, is swept twice, or takes a value that
-    // is not allowed there, and for a grid of more points.
+    // Throws Error for a path that is not a number of the scene, is swept twice, or takes a value
+    // that is not allowed there, and for a grid of more points.
     Sweep(Scene scene, const Registry& registry, const SimulationOptions& options,
           std::vector<SweepAxis> axes);
 

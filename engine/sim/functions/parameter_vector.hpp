@@ -20,7 +20,7 @@ public:
     using Pick = pick::Pick;
     // to <- the quantities' arrays.
     void add_gather(Sequence& sequence, const Array& to, Pick pick) const;
-    // The quantities' arrays <- from; what is no parameter stays.
+    // The quantities' arrays <- from; numbers that are not parameters stay.
     void add_scatter(Sequence& sequence, const Array& from, Pick pick) const;
 
 private:

@@ -1,5 +1,5 @@
-// A scene as a function of some of its values, with its derivatives: what libraries of automatic
-// differentiation compose, whatever the order in which they ask.
+// SceneFunction: a scene as a function of some of its values, with its derivatives, for libraries
+// of automatic differentiation, which may ask in any order.
 //
 //     SceneFunction f(scene, registry, options, {"cage.rest_length"}, {"loss", "final:position"});
 //     f({Kind::value, x})            y
@@ -15,10 +15,10 @@
 //     final:NAME      a state array after the last step, such as final:position [points, 3]
 //     state:NAME      a state array after each step and before the first, [steps + 1, points, 3]
 // Calls may come from any thread, and run one after the other. A call throws Error for a number of x
-// that the scene cannot have, such as a negative stiffness. Where a run diverges, all numbers of the
+// that the scene cannot have, such as a negative stiffness. If a run diverges, all numbers of the
 // result are NaN. A value and a vjp at one x share their run forwards, in either order; the first
-// time that a vjp follows a value it makes one of its own, since a value alone keeps nothing for the
-// way back.
+// time that a vjp follows a value it makes one of its own, since a value alone keeps nothing for
+// the way back.
 #pragma once
 
 #include <memory>
@@ -76,7 +76,7 @@ public:
     // x, a, b; without operands that the kind does not have.
     std::vector<std::size_t> operand_sizes(Kind kind) const;
 
-    // Where each output comes from.
+    // The source of each output.
     enum class Time : std::uint8_t { loss, end, every_step };
     struct Source {
         Time time = Time::loss;
@@ -105,7 +105,7 @@ private:
     bool has_samples_ = false;     // of each step
     std::size_t output_size_ = 0;
     std::vector<double> values_;
-    // What `simulation_` holds: its last run in the first mode.
+    // The last run of `simulation_` in the first mode.
     struct LastRun {
         std::vector<double> x, y;
         bool kept = false;  // for a backward run

@@ -1,6 +1,6 @@
-// How adjoints grow on their way back through a roll-out (Rollout::adjoint_norms): in words and as
-// a file. Growth above one per step over many steps is why a gradient explodes, below one why it
-// vanishes.
+// The growth of adjoints on their way back through a roll-out (Rollout::adjoint_norms), in words
+// and as a file. A factor above one per step over many steps makes a gradient explode, one below
+// makes it vanish.
 #pragma once
 
 #include <filesystem>

@@ -45,7 +45,7 @@ struct Plateau {
     double step = nan;  // none was finite
 };
 
-// Of the differences for all steps: the one of the two neighbours that differ least which has the
+// Among the differences for all steps, the two neighbours that differ least; the one with the
 // smaller step.
 Plateau plateau(const std::vector<Vector>& differences) {
     Plateau best;
@@ -60,8 +60,8 @@ Plateau plateau(const std::vector<Vector>& differences) {
     return best;
 }
 
-// What steps of an entry refer to: the largest of its parameter; its own size where that is far from the
-// largest, as where numbers of several units stand in one list.
+// The scale of an entry's steps: the largest magnitude in its parameter, or its own if that is far
+// smaller, as in a list of numbers of several units.
 double scale_of(double size, double largest) {
     constexpr double far = 1e-3, least = 1e-6;
     if (largest == 0) return 1;
@@ -229,7 +229,7 @@ public:
     }
 
 private:
-    // How often ask() is called in all.
+    // The number of calls of ask() in all.
     std::int64_t total() const {
         // Wide differences, however many, count as one.
         const std::int64_t wide = wanted_.span > 0 ? 1 : 0;
@@ -255,7 +255,7 @@ private:
         }
     }
 
-    // Where a module refuses a point there is no loss. Throws Error if it refuses all.
+    // A point that a module refuses has no loss. Throws Error if all are refused.
     std::vector<Ensemble::Result> around_one_by_one(const std::vector<Vector>& points,
                                                     bool gradient) {
         std::vector<Ensemble::Result> results;
@@ -293,7 +293,7 @@ private:
             sample.above = runs.at(0).loss;
             sample.below = runs.at(1).loss;
         } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
-            // A module refuses a value: there is no loss, as where it is not finite.
+            // A module refuses a value: the sample has no loss, as if it were not finite.
         }
         return sample;
     }
@@ -383,7 +383,7 @@ GradientReport::Single compare_f32(const Scene& scene, const Registry& registry,
     result.error = relative(distance(g32, g64), std::max(norm(g64), terms));
     const double product = norm(g32) * norm(g64);
     result.cosine = product > 0 ? dot(g32, g64) / product : 1;
-    // What is left of terms that cancel has no direction that f32 could know.
+    // The remainder of terms that cancel has no direction that f32 could resolve.
     const bool vanishes = norm(g64) < 0.1 * terms;
     result.passed =
         result.error <= wanted.f32_tolerance && (vanishes || result.cosine >= wanted.f32_cosine);

@@ -3,8 +3,8 @@
 //   entries      dL/dp_i against central differences (L(p + h e_i) - L(p - h e_i)) / 2h
 //   directions   g.u against central differences along random u, and against forward mode
 //   Hessian      H u against central differences of the adjoint, and u.Hv = v.Hu (on request)
-//   minima       what the tolerance of minimisations does to the gradient (in scenes with any)
-//   f32          the adjoint of the f32 program against that of the f64 program (on request)
+//   minima the effect of minimisations' tolerance on the gradient (in scenes with any) f32 the
+//   adjoint of the f32 program against that of the f64 program (on request)
 //
 // With a horizon ("gradients" in the scene) all of this is about the derivatives of the last steps,
 // as everywhere: differences are those of runs that begin at the horizon, from the state that the
@@ -25,8 +25,8 @@
 // directions likewise of |g| |u|. Forward against reverse mode refers to the sum of |g_k u_k| or the
 // terms that cancel, f32 against f64 to |g| or the root mean square of the directions' terms, and so
 // does the part of minimisations: each search of a minimum ends with a residual r, a little way
-// dx = -H^-1 r from the exact minimum. How loss and gradient change to first order when all searches
-// go that way is one Hessian product, with these dx as the only tangents.
+// dx = -H^-1 r from the exact minimum. The change of loss and gradient, to first order, if all
+// searches went that way is one Hessian product, with these dx as the only tangents.
 #pragma once
 
 #include <cstdint>
@@ -103,7 +103,7 @@ struct GradientReport {
     std::vector<Hessian> hessian;
     std::optional<Minima> minima;  // in scenes whose steps minimise
     std::optional<Single> f32;
-    // Of the adjoint of the state at each step boundary, at the point that is checked.
+    // Norms of the adjoint of the state at each step boundary, at the point that is checked.
     Rollout::AdjointNorms adjoint_norms;
     std::string adjoint_culprit;  // the array whose adjoint was first not finite, if any
     CheckpointPlan plan;          // of the f64 program's gradients
@@ -113,7 +113,7 @@ struct GradientReport {
     SlopeVerdict worst() const;  // of entries and directions: ok if there are none
     // One line for each verdict that failed.
     std::vector<std::string> failures() const;
-    // What a reader must know about derivatives that passed: one line for each kink.
+    // Notes on derivatives that passed: one line for each kink.
     std::vector<std::string> notes() const;
 };
 

@@ -1,4 +1,4 @@
-// What `optimize` leaves of the gradient: that of the loss with respect to the physical value of
+// Files that `optimize` writes for the gradient of the loss with respect to the physical value of
 // each parameter, in the iteration with the lowest loss and in the last one.
 //
 //   gradient.csv        parameter,best,last: a row for each number of the parameter vector

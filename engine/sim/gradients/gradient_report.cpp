@@ -1,4 +1,4 @@
-// What a gradient check found, in words and tables.
+// The findings of a gradient check, in words and tables.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@ constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double near = 0.05;     // of the scale: secants that agree with the adjoint
 constexpr double noticed = 1e-4;  // of the terms: one-sided derivatives that differ
 constexpr double coarse = 1e-3;   // of the scale: differences that do not agree with each other
-constexpr double certain = 10;    // so many times the uncertainty is no accident
+constexpr double certain = 10;    // so many times the uncertainty is not chance
 constexpr double part_of_terms = 1e-3;
 constexpr double nearer = 1.75;       // for each halving of the width
 constexpr double fastest = 3;         // power of the width
@@ -21,8 +21,8 @@ constexpr int fewest = 4, most = 24;  // wide secants
 
 double secant(const SlopeSample& s) { return (s.above - s.below) / (2 * s.step); }
 
-// Of values at steps that fall: the pair of neighbours that differ least, rounding of the loss counted
-// in: two may agree by chance where rounding is all there is.
+// Among values at falling steps, the pair of neighbours that differ least. Rounding of the loss
+// counts as a difference: two values may agree by chance if they are rounding alone.
 struct Settled {
     double value = no_value, step = no_value, uncertainty = infinity;
 };
@@ -85,7 +85,8 @@ public:
         const std::size_t k = count_to_narrowest();
         return k < all_.size() ? all_[k].step : 0;
     }
-    // How many there are down to the narrowest that does not agree, which counts; 0: all agree.
+    // The number of secants down to the narrowest that does not agree, that one included; 0: all
+    // agree.
     std::size_t count_to_narrowest() const {
         std::size_t k = all_.size();
         while (k > 0 && all_[k - 1].agrees) --k;

@@ -17,7 +17,7 @@
 
 namespace hindcast {
 
-// How one channel of one objective agrees.
+// The agreement of one channel of one objective.
 struct ChannelAgreement {
     std::string owner, channel;
     std::size_t count = 0;
@@ -25,7 +25,7 @@ struct ChannelAgreement {
     double rms_sigmas = 0;  // of the residuals
 };
 
-// What was measured and simulated at each sample, for plots and tables.
+// Measured and simulated values at each sample, for plots and tables.
 struct Comparison {
     std::string owner, channel;
     std::vector<double> times, measured, simulated;  // s; the scene's units
@@ -52,7 +52,7 @@ public:
     // (in the logarithm where that is its scale). Those that belong to one recording stay as they are.
     // Throws Error for another one without two finite bounds, unless count is 1.
     std::vector<Point> starts(std::size_t count, std::uint64_t seed);
-    // Of each parameter, whether it belongs to one recording (Residuals::of_one_recording).
+    // Per parameter: true if it belongs to one recording (Residuals::of_one_recording).
     std::vector<bool> auxiliary();
 
     struct Fit {
@@ -69,12 +69,12 @@ public:
     std::vector<Fit> fit(const std::vector<Point>& starts, const Options& options);
     // The fit of least cost, the first of equals. Throws Error if all have failed.
     static std::size_t best(const std::vector<Fit>& fits);
-    // Whose cost is that of the best one but for a millionth.
+    // The number of fits whose cost is that of the best one within a millionth.
     static std::size_t agreeing(const std::vector<Fit>& fits);
 
     optim::FitStatistics statistics(const optim::LeastSquaresResult& result) const;
 
-    // Of residuals that were computed with the parameters as they are now.
+    // From residuals that were computed with the parameters as they are now.
     std::vector<ChannelAgreement> agreement(const std::vector<double>& residuals) const;
     std::vector<Comparison> comparison(const std::vector<double>& residuals) const;
 

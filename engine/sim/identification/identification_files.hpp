@@ -1,13 +1,12 @@
-// What `hindcast identify` leaves in its folder besides the scene:
+// Files that `hindcast identify` writes to its folder besides the scene:
 //
 //   summary.json      check, parameters with errors, agreement of training and validation data
 //   parameters.csv    start, estimate, standard error, bound of each parameter
-//   starts.csv        what each start came to
-//   jacobian.csv      derivatives of the residuals by the parameters, at the estimate
-//   covariance.csv    of the estimates
-//   residuals.csv     each sample: objective, channel, time, measured, simulated, residual in sigmas
-//   validation_N.csv  the same of the N-th recording for validation
-//   report.html       all of it to read, without any other file (report.hpp)
+//   starts.csv the result of each start jacobian.csv derivatives of the residuals by the
+//   parameters, at the estimate covariance.csv of the estimates residuals.csv each sample:
+//   objective, channel, time, measured, simulated, residual in sigmas validation_N.csv the same of
+//   the N-th recording for validation report.html all of it to read, without any other file
+//   (report.hpp)
 #pragma once
 
 #include "engine/document/node.hpp"

@@ -93,7 +93,8 @@ std::string check(const IdentificationOutcome& outcome) {
     return text + "</ul>\n";
 }
 
-// Of the parameters that were asked for. Those of one recording alone are many and say little.
+// The correlation of the parameters that were asked for. Those of one recording alone are many and
+// say little.
 std::string correlation(const IdentificationOutcome& outcome) {
     std::vector<std::size_t> list;
     for (std::size_t k = 0; k < outcome.names.size(); ++k)

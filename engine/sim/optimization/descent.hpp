@@ -27,7 +27,7 @@ namespace hindcast {
 
 class Descent {
 public:
-    // Both outlive it. Of more parameters than `most_read`, look() reads no values and gradients.
+    // Both outlive it. With more than `most_read` parameters look() reads no values and gradients.
     Descent(Simulation& simulation, optim::GradientRule& rule, std::size_t most_read);
     ~Descent();
     Descent(const Descent&) = delete;

@@ -1,5 +1,5 @@
 // The hand-over between the caller and a start's thread: one mutex, one condition, one word that
-// says whose turn it is. What a turn owns is only touched by the side whose turn it is.
+// says whose turn it is. Only the side whose turn it is touches the data that the turn owns.
 #include "engine/sim/optimization/multi_start.hpp"
 
 #include <algorithm>

@@ -109,7 +109,7 @@ struct Optimization::State {
     std::function<bool()> interrupt;
     Evaluator evaluator;
 
-    // What is saved.
+    // Saved state.
     std::int64_t iteration = 0;  // of the point that stands
     bool reported = false;       // its row was given to the watch
     std::vector<double> values;  // of that point, if they are on the host

@@ -4,7 +4,7 @@
 // k+1). The optimiser works on its own variable: for a parameter with "scale": "log" that is
 // log(value), and rates and clipping act there; bounds are kept by projection after the update.
 // Gradients that are reported are those of the physical value. Best-so-far is kept. A loss or
-// gradient that is not finite stops the run and says where it arose; it is no row.
+// gradient that is not finite stops the run and says where it arose; it gets no row.
 //
 // The rules with a formula run on the simulation's device (descent.hpp), searches on the host.
 //

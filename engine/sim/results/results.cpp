@@ -86,7 +86,7 @@ std::vector<std::string> optimization_files(const Simulation& simulation) {
 
 void prepare_results(const ResultsFolder& folder, const fs::path& resume) {
     remove_states(folder);
-    // What is written at the end must not fail for that then.
+    // Checked now, so that the files written at the end of a run do not fail.
     for (const char* name : {"gradient", "files"}) refuse_linked_folder(folder.path() / name);
     std::error_code error;
     if (resume.empty()) {
@@ -206,13 +206,13 @@ Node StateRecorder::describe() const {
 
 namespace {
 
-// Whether a file lies in the folder of the scene or below it.
+// True if a file lies in the folder of the scene or below it.
 bool is_beside(const fs::path& file, const fs::path& scene) {
     return *file.lexically_relative(scene).begin() != "..";
 }
 
 // Copies the model of a robot with all files that it is read from, which keep their places to each
-// other. Where one of them lies outside of the scene's folder, the model is named by its full path.
+// other. If one of them lies outside of the scene's folder, the model is named by its full path.
 void copy_model(const Node& name, const document::FileAccess& files, const fs::path& folder,
                 document::Document& written) {
     const fs::path scene = files.folder.empty() ? fs::current_path()
@@ -231,9 +231,10 @@ void copy_model(const Node& name, const document::FileAccess& files, const fs::p
     written.set(name.pointer(), Node(beside ? copy(model) : model.string()));
 }
 
-// Copies what {"file": ...} values of the scene name, and models of robots, to folder/files, and sets
-// those values in `written` to the copies. Files outside of the scene's folder are named by their full
-// path instead. What stands at one of the pointers `saved` was written anew.
+// Copies the files that {"file": ...} values of the scene name, and models of robots, to
+// folder/files, and sets those values in `written` to the copies. Files outside of the scene's
+// folder are named by their full path instead. Nodes at the pointers `saved` were written anew and
+// are left alone.
 void copy_files(const Node& node, const document::FileAccess& files, const fs::path& folder,
                 const std::set<std::string>& saved, document::Document& written) {
     if (saved.contains(node.pointer())) return;
@@ -256,7 +257,7 @@ void copy_files(const Node& node, const document::FileAccess& files, const fs::p
         copy_files(node.item(k), files, folder, saved, written);
 }
 
-// What stands at the pointers `saved` was written anew.
+// Nodes at the pointers `saved` were written anew.
 void save_document(document::Document document, std::set<std::string> saved,
                    const Simulation& simulation, const fs::path& folder, const std::string& name) {
     const Scene& scene = simulation.scene();

@@ -1,4 +1,4 @@
-// What a command leaves behind, in one folder:
+// The results of a command, in one folder:
 //
 //   summary.json           what ran, on what, what came out, how long it took
 //   states/NAME.npy        one array per state array, shape (frames, elements, components);
@@ -6,17 +6,17 @@
 //   history.csv            one row per iteration: loss, gradient norm, terms, parameters
 //   gradient.csv           the gradient in the best and the last iteration (gradient_files.hpp)
 //   optimized_scene.json   the scene with the best parameters: a scene file like any other
-//   starts.csv             with several starts: what each began with and came to; the rows of each
+//   starts.csv with several starts: the values and result of each; the rows of each
 //                          in starts_history.csv, the best parameters of each in starts_found.csv
-//   resume.json            what `optimize --resume` goes on from, bit for bit
+//   resume.json the state from which `optimize --resume` goes on, bit for bit
 //
 //     frames = numpy.load("out/spring_cage/states/position.npy")
 //
-// The scene may say what is recorded: "outputs": {"every": 10, "arrays": ["position"]}. `every`
-// counts whole steps (default: a hundredth of all steps, at least 1), arrays are the model's
-// (default: its state). JSON files are written beside and renamed; states and history grow in place
-// and are readable at any time, also after the program was killed. A folder has one writer at a
-// time (results_folder.hpp).
+// The scene may choose the recorded arrays: "outputs": {"every": 10, "arrays": ["position"]}.
+// `every` counts whole steps (default: a hundredth of all steps, at least 1), arrays are the
+// model's (default: its state). JSON files are written beside and renamed; states and history grow
+// in place and are readable at any time, also after the program was killed. A folder has one writer
+// at a time (results_folder.hpp).
 #pragma once
 
 #include <chrono>
@@ -53,9 +53,9 @@ struct OutputPlan {
 
     // Reads and checks the scene's "outputs"; throws Error at the wrong place.
     static OutputPlan read(Simulation& simulation);
-    // Of all frames together.
+    // Bytes of all frames together.
     double bytes(Simulation& simulation) const;
-    // Throws Error if they do not fit where the folder is.
+    // Throws Error if the folder's file system has no room for them.
     void require_space(const std::filesystem::path& folder, Simulation& simulation) const;
 };
 

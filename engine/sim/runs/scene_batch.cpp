@@ -103,7 +103,8 @@ SceneRuns::Value SceneBatch::values(const std::string& path) {
         all.numbers = varied->numbers;
         return all;
     }
-    // Of another path that was set and names some of the same numbers, or of the scene.
+    // Numbers come from another path that was set and names some of the same numbers, or from the
+    // scene.
     const auto leaf = runs_.find(runs_.model(), path);
     if (!leaf) throw runs_.unknown(path, "path");
     for (std::size_t m = 0; m < size(); ++m) {
@@ -449,7 +450,7 @@ SceneBatch::Observation SceneBatch::observe(const std::string& name) const {
 
 // ---------------------------------------------------------------- gradients
 
-// What is differentiated, and what differs between the members besides.
+// The paths to differentiate by, and those whose values differ between the members.
 std::vector<std::string> SceneBatch::with_varied(const std::vector<std::string>& paths) const {
     std::vector<std::string> all = paths;
     for (const Varied& v : varied_)
@@ -489,7 +490,7 @@ SceneBatch::Gradients SceneBatch::gradients(const std::vector<std::string>& path
     runs_.require_objective();
     if (paths.empty()) throw fault("paths: no path is given", "name what is to be differentiated");
     SceneRuns::Set& set = runs_.set_of(with_varied(paths));
-    // Where a leaf's numbers stand in the simulation's parameters, and what those are.
+    // Positions of the leaves' numbers in the simulation's parameters, and their values.
     Simulation& simulation = *set.made->simulation;
     std::vector<double> base;
     std::vector<std::size_t> at;

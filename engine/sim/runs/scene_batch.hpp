@@ -25,12 +25,12 @@ class BatchWindows;
 
 class SceneBatch {
 public:
-    // Of the scene with these options; all members stand at the start. Throws Error.
+    // A batch of the scene with these options; all members stand at the start. Throws Error.
     SceneBatch(Scene scene, const Registry& registry, SimulationOptions options,
                std::size_t members);
     ~SceneBatch();
 
-    std::function<bool()> go_on;  // false: what runs ends, and Interrupted is thrown
+    std::function<bool()> go_on;  // false: the work under way ends, and Interrupted is thrown
 
     using Mask = std::vector<std::uint8_t>;  // 1 for each member that is meant; empty: all
     std::size_t size() const { return members_.size(); }
@@ -58,11 +58,11 @@ public:
     void reset(const Mask& mask, const std::vector<Given>& states = {});
     // Members that are at the end, or have diverged, stay as they are.
     void step(const Mask& mask, std::int64_t steps);
-    // What the members are, for a later restore() into this batch.
+    // The state of all members, for a later restore() into this batch.
     std::vector<Member> save() const;
     void restore(const Mask& mask, const std::vector<Member>& saved);
 
-    // ---- what they came to ----
+    // ---- results ----
     std::vector<std::int64_t> steps_done() const;
     Mask diverged() const;
     Mask done() const;  // at the end, or diverged
@@ -83,11 +83,11 @@ public:
         std::vector<std::vector<double>> by_state;  // in the order asked for
         std::vector<Shape> state_shapes;
     };
-    // Of runs from the start to the end; the members stay where they are.
+    // Gradients of runs from the start to the end; the members stay where they are.
     Gradients gradients(const std::vector<std::string>& paths);
-    // Of loss_weight * loss + sum of cotangents * states, `steps` steps on from where each member
-    // is, by values that count in these steps and by state arrays where they begin. `losses` is the
-    // objective then. The members stay where they are.
+    // Gradients of loss_weight * loss + sum of cotangents * states, `steps` steps on from where
+    // each member is, with respect to values that count in these steps and to state arrays where
+    // they begin. `losses` is the objective then. The members stay where they are.
     struct Pull {
         std::vector<std::string> paths, states;
         std::int64_t steps = 0;

@@ -83,10 +83,10 @@ public:
         Shape shape;  // empty: one number
         std::vector<double> numbers;
     };
-    // Of a number that enters the physics; nothing if the path names none. "ball.velocity.z" of
-    // vectors is one number per element.
+    // The value of a number that enters the physics; nothing if the path names none.
+    // "ball.velocity.z" of vectors is one number per element.
     std::optional<Value> value(const std::string& path);
-    // What the scene writes at any other path, as JSON. Throws ArgumentFault if it writes nothing.
+    // The scene's JSON at any other path. Throws ArgumentFault if it writes nothing there.
     std::string json(const std::string& path) const;
     // Numbers in the value's shape. Throws ArgumentFault and changes nothing if a number is outside
     // its range. One element of a value for all makes it one per element.
@@ -122,7 +122,7 @@ public:
         std::vector<Leaf> leaves;  // in the order of the paths
         std::size_t size = 0;      // numbers in all
     };
-    // What a path names in a model of this scene; nothing if it names no number.
+    // The numbers that a path names in a model of this scene; nothing if it names none.
     std::optional<Leaf> find(model::Model& model, const std::string& path) const;
     ArgumentFault unknown(const std::string& path, const std::string& argument) const;
     // With the values as they stand. Throws ArgumentFault. Valid until the next call.
@@ -163,7 +163,7 @@ public:
     // ---- the last run ----
     // Null: there was none since the scene was made or changed, or it did not end.
     Simulation* last() const { return last_ ? last_->simulation.get() : nullptr; }
-    // Of the last run's simulation, or the scene's own.
+    // Warnings of the last run's simulation, or of the scene's own.
     const std::vector<Warning>& warnings() const {
         return (last_ ? last_ : base_)->simulation->warnings();
     }

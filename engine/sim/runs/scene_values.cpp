@@ -107,7 +107,8 @@ std::map<std::string, std::vector<double>> SceneRuns::values_set() const {
     return values;
 }
 
-// Which values are one per element does not depend on what the scene's own parameters say of them.
+// A copy of the scene with these parameters. The scene's own parameters no longer make values one
+// per element, so those that are get written so.
 Scene SceneRuns::with_parameters(Scene scene, const std::vector<std::string>& paths) const {
     for (const auto& [path, wanted] : Parameters::per_element(scene_.document().root())) {
         const Quantity* q = model().find_quantity(path);
@@ -250,7 +251,7 @@ std::vector<std::string> SceneRuns::parameters() const {
 
 // ---------------------------------------------------------------- sets of paths
 
-// Whether the scene's own parameters are these numbers and no others.
+// True if the scene's own parameters are these numbers and no others.
 bool SceneRuns::is_base(const Set& set) const {
     std::set<std::pair<const Quantity*, std::size_t>> own, wanted;
     for (const Parameter& p : base_->simulation->parameters().list())

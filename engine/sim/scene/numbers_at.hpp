@@ -1,4 +1,4 @@
-// Which numbers of a model a path names, and what paths call a number.
+// NumbersAt: the numbers of a model that a path names, and the paths of a number.
 #pragma once
 
 #include <cmath>
@@ -17,9 +17,9 @@ struct NumbersAt {
     std::optional<model::ElementRange> elements;  // none: the path names no element
     std::optional<int> component;
 
-    // Whether an element of its own, of a quantity with one value for all.
+    // True if the path names an element of a quantity that has one value for all elements.
     bool splits() const { return elements && quantity->shared; }
-    // Positions in quantity->values. Of one that is shared those of its row.
+    // Positions in quantity->values; those of its only row if the quantity is shared.
     std::vector<std::size_t> entries() const;
 };
 

@@ -22,7 +22,7 @@ bool is_component(std::string_view key) {
     return key == "x" || key == "y" || key == "z" || key == "w" || is_digits(key);
 }
 
-// Where the bracket that opens at `open` closes; npos if it does not.
+// The position at which the bracket that opens at `open` closes; npos if it does not.
 std::size_t closing_bracket(std::string_view text, std::size_t open) {
     std::size_t at = open + 1;
     if (at < text.size() && text[at] == '"') {

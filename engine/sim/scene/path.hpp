@@ -25,8 +25,8 @@ struct Path {
 
     // Throws Error for an empty or malformed path.
     static Path parse(const std::string& text);
-    // Where the path ends that a text "path=..." begins with: the first '=' outside brackets; npos
-    // if there is none.
+    // The end of the path in a text "path=...": the first '=' outside brackets; npos if there is
+    // none.
     static std::size_t end(std::string_view text);
     // A name with its brackets.
     static std::string in_brackets(std::string_view name);
@@ -35,11 +35,12 @@ struct Path {
     std::string owner() const;  // all but the last key
     bool has_element() const { return element || name; }
     std::string index() const;  // "[3]", "[torso]", ""
-    // Which of so many components; none if there is no such. Precondition: `component` is not "".
+    // The number of the component among so many; none if it does not exist. Precondition:
+    // `component` is not "".
     std::optional<int> component_of(int components) const;
 };
 
-// What paths call one of so many components: "x", "w", "4".
+// The name in paths of one of so many components: "x", "w", "4".
 std::string component_name(int component, int components);
 
 }  // namespace hindcast

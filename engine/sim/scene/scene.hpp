@@ -21,14 +21,14 @@ public:
     // remedy.
     static Scene load(const std::filesystem::path& path);
     static Scene parse(std::string_view text, std::string file = "scene");
-    // Of a document that was read before, as if it were loaded from `file` (which need not exist):
-    // files that it refers to are looked for beside it.
+    // The scene of a document that was read before, as if it were loaded from `file` (which need
+    // not exist): files that it refers to are looked for beside it.
     static Scene of(document::Document document, std::filesystem::path file);
 
     // `--set`: replaces the value at a path ("cage.stiffness", "gravity", "time.steps",
     // "ball.velocity[0].z") by a JSON value, and reads the scene again. Throws Error and changes
-    // nothing if the path or the value is wrong. What is made at load from a body's positions, or
-    // from other numbers, is still made from those of loaded().
+    // nothing if the path or the value is wrong. Values computed at load from a body's positions,
+    // or from other numbers, still come from those of loaded().
     void set(const std::string& path, std::string_view json);
     // The scene before the first set(); null if nothing was set.
     const Scene* loaded() const { return loaded_.get(); }

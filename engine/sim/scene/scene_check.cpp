@@ -53,7 +53,7 @@ void check_end(const Node& end) {
     reader.finish();
 }
 
-// What is drawn besides the scene, and how.
+// Checks the options for drawing: arrows, tubes and the like.
 void check_looks(Reader& view) {
     view.string_or("arrows", "");
     view.integer_or("most_arrows", 400, 1);

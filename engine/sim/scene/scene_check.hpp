@@ -22,10 +22,10 @@ namespace hindcast {
 // Tubes, the drawn segments, have a "radius" (m) or "pixels". A distance ends at a place (m), at a
 // "point" of a body, between "points" of it by their "weights", or at a "place" in the axes of its
 // "part" number k: a rigid body or ball. A key of the path may have "up", "field_of_view" (degrees)
-// and "height" (m) as well. Throws Error, with the place, for anything else. Whether the scene has
-// the colours, arrows and ends of distances is seen where it is drawn.
+// and "height" (m) as well. Throws Error, with the place, for anything else. The code that draws
+// checks that the scene has the colours, arrows and ends of distances.
 void check_view(const document::Node& view);
-// What "color_map" may be, in the order of render::ColourMap.
+// Values of "color_map", in the order of render::ColourMap.
 inline constexpr std::array<std::string_view, 7> colour_map_names = {
     "viridis", "magma", "turbo", "coolwarm", "cubehelix", "grey", "purple_orange"};
 // The JSON schema (text) of "view".

@@ -84,7 +84,7 @@ Node field_schema(const Field& f) {
                 f.item_schema == R"({"$ref":"#/$defs/generator"})")
                 forms = {list_of(one)};
             if (f.item_schema == R"({"$ref":"#/$defs/vectors"})") forms.clear();
-            // What the module understands besides, such as "initial".
+            // Other values that the module understands, such as "initial".
             if (has_default(f)) {
                 const Node fallback = parsed(f.fallback_json, "default of " + f.key);
                 if (fallback.is_string()) forms.push_back(Node::object({{"const", fallback}}));

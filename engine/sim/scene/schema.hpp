@@ -1,4 +1,4 @@
-// What a scene may say, for people and for editors: the JSON schema (draft 2020-12) and the
+// The format of scenes, for people and for editors: the JSON schema (draft 2020-12) and the
 // reference text. Both are derived from the field rows of the Registry, as the reader is, so that
 // the three cannot drift apart. scenes/scene.schema.json is `hindcast info --schema`.
 //

@@ -15,7 +15,7 @@ struct TestStopped {};
 
 bool same_bits(double a, double b);
 
-// What went wrong, with the scene's file before it unless the message names it.
+// The message `what`, with the scene's file before it unless the message names it.
 std::string about(const std::filesystem::path& scene, const std::string& what);
 
 // Compares numbers and keeps the first few that are wrong, in words.

@@ -26,7 +26,7 @@ std::string count_text(std::size_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What a parameter may be set to, by its numbers.
+// The parameter that owns each number of a quantity.
 using Owners = std::map<std::pair<const model::Quantity*, std::size_t>, const Parameter*>;
 
 Owners owners_of(const Parameters& parameters) {

@@ -1,8 +1,8 @@
-// What checkpoints (scene/checkpoint_list.hpp) do in a simulation.
+// Use of checkpoints (scene/checkpoint_list.hpp) in a simulation.
 //
-// Where a checkpoint is used its numbers take the place of the scene's as an optimisation would set
-// them: what is made at load from the scene's numbers stays as it was made. A scene may hold
-// checkpoints that do not fit its parameters any more; that is an error where one is used.
+// A checkpoint's numbers take the place of the scene's as an optimisation would set them: values
+// computed at load from the scene's numbers stay fixed. A scene may hold checkpoints that do not
+// fit its parameters any more; using one is then an error.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +21,12 @@ struct NewNumbers {
     std::vector<std::size_t> entries;
     std::vector<double> values;
 };
-// Which numbers the keys may name. any_number: also those that are no parameters; then one number
+// The numbers that keys may name. any_number: also those that are not parameters; then one number
 // may stand for all that a key names.
 enum class Naming : std::uint8_t { parameters, any_number };
-// What the "values" of a checkpoint say for this simulation, one per key. Throws Error at the key's
-// value if the scene has no such parameter, if it has another shape, or for a number that is not
-// allowed there.
+// The "values" of a checkpoint as numbers of this simulation, one entry per key. Throws Error at
+// the key's value if the scene has no such parameter, if it has another shape, or for a number that
+// is not allowed there.
 std::vector<NewNumbers> new_numbers(const document::Node& values, Simulation& simulation,
                                     Naming naming = Naming::parameters);
 

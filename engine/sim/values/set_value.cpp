@@ -14,8 +14,8 @@ using document::Node;
 
 namespace {
 
-// The scene's value by name with these elements set; none where it is written in another way, or
-// an element has no name. What the scene does not write is by name as well.
+// The scene's value by name with these elements set; none if it is written in another way, or an
+// element has no name. A value that the scene does not write counts as written by name.
 std::optional<Node> by_name(const Scene& scene, model::Model& model, const model::Quantity& q,
                             const model::ElementRange& range, std::span<const double> rows) {
     const model::ElementNames* const names = model::element_names(model, q.path);

@@ -6,7 +6,7 @@ namespace hindcast {
 
 namespace {
 
-// Whether `values` keep to the bounds of the parameters that stand for some of them.
+// True if `values` keep to the bounds of the parameters that stand for some of them.
 bool within_bounds(const Parameters& parameters, const model::Quantity& quantity,
                    const std::vector<double>& values) {
     for (const Parameter& p : parameters.list()) {

@@ -12,9 +12,9 @@ namespace hindcast {
 // the place of the value at its scene_pointer and is otherwise the same; null: nothing is written
 // there. Setting and uploading them gives the bits of a simulation built from that scene.
 //
-// None where only a build can tell: `written` is no number, vector or list of them, also by name (a
-// formula, a file, "initial"), it has another shape, the build used the values for more than their
-// array (Model::only_uploaded), or the build would refuse them.
+// None if only a build can tell: `written` is not a number, a vector or a list of them, also by
+// name (but a formula, a file, "initial"), it has another shape, the build used the values for more
+// than their array (Model::only_uploaded), or the build would refuse them.
 std::optional<std::vector<double>> values_in_place(Simulation& simulation,
                                                    const model::Quantity& quantity,
                                                    const document::Node& written);

@@ -257,7 +257,8 @@ private:
     struct FixedNotes {
         Variable largest;
         std::map<std::string, Extent> touched;  // by type of index
-        // Of the rows of a grid, if all sites have that; 0: not known yet, -1: they have not.
+        // The length of a grid's rows, if all sites agree on it; 0: not known yet, -1: they do not
+        // agree.
         std::int64_t period = 0;
         Extent columns;  // element % period
     };

@@ -26,8 +26,8 @@ constexpr std::int64_t most_straight = 4096;       // bytes handled without a lo
 constexpr std::int64_t piece_bytes = 512;          // in a loop
 constexpr std::uint32_t most_unrolled = 64;        // entries, and targets, of a gather
 constexpr std::uint64_t program_format = 0x10001;  // apart from those of single kernels
-// Of all kernels. The time to compile a function grows faster than its length: beyond this each
-// kernel is a function of its own, and kernels of the same text are one.
+// A limit for all kernels together. The time to compile a function grows faster than its length:
+// beyond this each kernel is a function of its own, and kernels with the same text share one.
 constexpr int most_inlined_ops = 4096;
 
 int ops_of(const ProgramText& text) {

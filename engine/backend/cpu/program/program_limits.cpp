@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t most_items = 512;    // of a launch
 constexpr std::int64_t most_bytes = 16384;  // copied or cleared at once
-// Of all kernels: time to compile, some 10000 ops a second. A batch saves more: a humanoid on eight contacts
-// has 77000 with its gradient.
+// Limits for all kernels together. Compiling takes about a second per 10000 ops. A batch saves
+// more, so it may take longer: a humanoid on eight contacts has 77000 ops with its gradient.
 constexpr int most_ops = 20000, most_ops_of_batch = 200000;
 
 std::string why_not(const ProgramCall& call) {

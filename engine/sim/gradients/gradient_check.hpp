@@ -3,8 +3,8 @@
 //   entries      dL/dp_i against central differences (L(p + h e_i) - L(p - h e_i)) / 2h
 //   directions   g.u against central differences along random u, and against forward mode
 //   Hessian      H u against central differences of the adjoint, and u.Hv = v.Hu (on request)
-//   minima the effect of minimisations' tolerance on the gradient (in scenes with any) f32 the
-//   adjoint of the f32 program against that of the f64 program (on request)
+//   minima       the effect of minimisations' tolerance on the gradient (in scenes with any)
+//   f32          the adjoint of the f32 program against that of the f64 program (on request)
 //
 // With a horizon ("gradients" in the scene) all of this is about the derivatives of the last steps,
 // as everywhere: differences are those of runs that begin at the horizon, from the state that the

@@ -2,11 +2,12 @@
 //
 //   summary.json      check, parameters with errors, agreement of training and validation data
 //   parameters.csv    start, estimate, standard error, bound of each parameter
-//   starts.csv the result of each start jacobian.csv derivatives of the residuals by the
-//   parameters, at the estimate covariance.csv of the estimates residuals.csv each sample:
-//   objective, channel, time, measured, simulated, residual in sigmas validation_N.csv the same of
-//   the N-th recording for validation report.html all of it to read, without any other file
-//   (report.hpp)
+//   starts.csv        the result of each start
+//   jacobian.csv      derivatives of the residuals by the parameters, at the estimate
+//   covariance.csv    of the estimates
+//   residuals.csv     each sample: objective, channel, time, measured, simulated, residual in sigmas
+//   validation_N.csv  the same of the N-th recording for validation
+//   report.html       all of it to read, without any other file (report.hpp)
 #pragma once
 
 #include "engine/document/node.hpp"

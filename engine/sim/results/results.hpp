@@ -6,9 +6,9 @@
 //   history.csv            one row per iteration: loss, gradient norm, terms, parameters
 //   gradient.csv           the gradient in the best and the last iteration (gradient_files.hpp)
 //   optimized_scene.json   the scene with the best parameters: a scene file like any other
-//   starts.csv with several starts: the values and result of each; the rows of each
+//   starts.csv             with several starts: the values and result of each; the rows of each
 //                          in starts_history.csv, the best parameters of each in starts_found.csv
-//   resume.json the state from which `optimize --resume` goes on, bit for bit
+//   resume.json            the state from which `optimize --resume` goes on, bit for bit
 //
 //     frames = numpy.load("out/spring_cage/states/position.npy")
 //

@@ -24,8 +24,8 @@
 // Steps act one after the other on one simulation. Every step may have "precision": "f64", and then
 // is passed over in f32, and "expect": {"error": TEXT}: it must fail with a message that holds
 // TEXT.
-//   set "path", "value": changes the scene as it was read last. A value may turn out not to fit
-//                    only when the scene is built, so the step builds it.
+//   set              "path", "value": changes the scene as it was read last. A value may turn out
+//                    not to fit only when the scene is built, so the step builds it.
 //   run              "steps" (instead of the scene's). "expect":
 //                      "loss", "terms": {NAME: value}, "state": {"position[0].x": value},
 //                      "conserved": [{"sum": FORMULA, "tolerance": t}]: the sum over the elements,

@@ -48,7 +48,7 @@ void Activity::find_divisors() {
             divisor_[static_cast<std::size_t>(op.operand[1])] = 1;
 }
 
-// Whether the derivative of v by operand i may be infinite where all values are finite.
+// True if the derivative of v by operand i may be infinite where all values are finite.
 bool Activity::singular(Value v, int i) const {
     const Op& op = kernel_.op(v);
     if (op.code == OpCode::divz) return i == 0 && steep(op.operand[1]);  // of a singular op's rule
@@ -119,7 +119,7 @@ void Activity::spread_forward() {
     } while (changed_);
 }
 
-// Whether ops of `region` may not run although those of `from`, which contains it, do.
+// True if ops of `region` may be skipped although those of `from`, which contains it, run.
 bool Activity::may_be_skipped(int region, int from) const {
     while (region != from) {
         const Value owner = kernel_.region(region).owner;

@@ -1,4 +1,4 @@
-// Which values of a kernel take part in a derivative.
+// Activity: the values of a kernel that take part in a derivative.
 //   varied   depends on an active input
 //   useful   an active output depends on it
 //   gated    its adjoint may be the zero of a path not taken: it flows through a useful select, min

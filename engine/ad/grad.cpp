@@ -20,7 +20,7 @@ Float stop_gradient(const Float& x) {
 }
 
 namespace {
-// Whether an op with regions has a result, or writes to a tape, that the expression depends on.
+// True if an op with regions has a result, or writes to a tape, that the expression depends on.
 bool takes_part(const ir::Kernel& kernel, const Activity& activity, const Op& op) {
     const ir::Nest& nest = kernel.nest(op);
     if (std::any_of(nest.results.begin(), nest.results.end(),

@@ -8,11 +8,11 @@
 
 namespace hindcast::ad {
 
-// Whether the result of an op depends differentiably on operand i.
+// True if the result of an op depends differentiably on operand i.
 bool differentiable(const ir::Kernel& kernel, const ir::Op& op, int i);
 
-// Whether there are points at which the derivative by operand i is infinite although the operands
-// and the result are finite: of sqrt, cbrt, asin, acos and pow.
+// True if the derivative by operand i is infinite at some points although the operands and the
+// result are finite: for sqrt, cbrt, asin, acos and pow.
 bool singular(const ir::Kernel& kernel, const ir::Op& op, int i);
 
 // Records seed * d result / d operand_i and returns it. `operands` and `result` are the primal

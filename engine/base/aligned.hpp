@@ -20,13 +20,13 @@
 
 namespace hindcast {
 
-// Where blocks lie. Read from the environment at the first call; throws Error if it says something
-// else than "front", "end" or nothing.
+// The position of guard pages beside blocks. Read from the environment at the first call; throws
+// Error if it says something else than "front", "end" or nothing.
 enum class GuardPages { none, front, end };
 GuardPages guard_pages();
 
 // Alignment of every block: a cache line, and a whole vector register of any width. With guard
-// pages at the end only what the size is a multiple of, at most 8 bytes.
+// pages at the end it is only the largest power of two, up to 8 bytes, that divides the size.
 inline constexpr std::size_t memory_alignment = 64;
 // So many bytes behind every block may be read, whatever stands there: three components may be
 // loaded as four. None with guard pages at the end, and none behind memory that was allocated

@@ -6,8 +6,8 @@
 
 namespace hindcast {
 
-// What follows the number of a process at the start of the text, if that process has ended. None
-// where there is no number, or the process lives.
+// The text after the number of a process at its start, if that process has ended. None if there is
+// no number, or the process lives.
 std::optional<std::string_view> after_ended_process(std::string_view text);
 
 }  // namespace hindcast

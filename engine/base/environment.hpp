@@ -1,4 +1,4 @@
-// What the process is started with, and where Python's packages lie.
+// The process's environment, and the folders of Python's packages.
 #pragma once
 
 #include <filesystem>

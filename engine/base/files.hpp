@@ -26,7 +26,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 int open_unnamed_file(const std::filesystem::path& folder);
 
 // Removes the new files that write_file_atomically() of processes that are no more left in a
-// folder. What cannot be removed stays.
+// folder. Files that cannot be removed stay.
 void remove_abandoned_files(const std::filesystem::path& folder) noexcept;
 
 }  // namespace hindcast

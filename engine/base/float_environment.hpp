@@ -20,7 +20,7 @@ public:
     FloatEnvironment(const FloatEnvironment&) = delete;
     FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
-    // Whether the calling thread follows the rules now.
+    // True if the calling thread follows the rules now.
     static bool active() { return (_mm_getcsr() & ~flags) == rules; }
 
 private:

@@ -43,7 +43,7 @@ public:
     Hasher& reals(std::span<const float> values);   // NaNs made equal
     Hasher& reals(std::span<const double> values);  // NaNs made equal
 
-    // Of everything so far; more may follow.
+    // The hash of everything added so far; more may follow.
     Hash128 digest() const;
 
 private:

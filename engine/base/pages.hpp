@@ -5,9 +5,8 @@
 //
 // The system backs a large block page by page when it is first written to. That can take longer
 // than the work that writes: in a virtual machine the 300 MiB of histories that a roll-out filled
-// took longer to be backed than the roll-out and its adjoints together. Who knows that a block will
-// be used as a whole, and soon, lets that happen at once, and not in the middle of what is
-// measured.
+// took longer to be backed than the roll-out and its adjoints together. Code that will use a whole
+// block soon has it backed at once, and not in the middle of a measurement.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Thrown to end work whose beginner keeps what there is (backend/jit/interruption.hpp): an
-// optimisation, a check of gradients and the like catch it and return that. It is no std::exception,
-// so that nobody takes it for the failure of a part.
+// Stopped: thrown to end work early with its results so far (backend/jit/interruption.hpp): an
+// optimisation, a check of gradients and the like catch it and return those. It is not a
+// std::exception, so that no handler mistakes it for a failure.
 #pragma once
 
 namespace hindcast {

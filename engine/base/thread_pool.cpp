@@ -1,4 +1,4 @@
-// How a job travels: the caller fills the lanes (task, context, then the cursor), takes chunks
+// The course of a job: the caller fills the lanes (task, context, then the cursor), takes chunks
 // itself, and waits until the workers have reported the rest in finished_. A worker that comes late
 // finds all cursors at their end and waits on; it never reads a job that is over, since task and
 // context are read only after a chunk was claimed, and a claimed chunk keeps its job alive.
@@ -175,8 +175,8 @@ void ThreadPool::run_body(int chunks, Task task, void* context, std::size_t copi
     if (error) std::rethrow_exception(error);
 }
 
-// Who is done waits a little, while the others come to their ends: taking a chunk from a thread
-// that is just about to begin it costs both the lines that they have in their caches.
+// A thread that is done waits a little, while the others come to their ends: taking a chunk from a
+// thread that is just about to begin it costs both the lines that they have in their caches.
 bool ThreadPool::is_patient(std::uint64_t begin, std::uint64_t end) const {
     constexpr std::uint64_t least = 3000, most = 60000;  // about 1 and 20 microseconds
     return spins_ && __rdtsc() - end < std::min((end - begin) / 4 + least, most);

@@ -1,10 +1,10 @@
 // A fork-join pool for launches: run(chunks, body) calls body(chunk) once for every chunk and
 // returns when all are done.
 //
-// What a chunk computes must not depend on which thread runs it or when: then the results do not
+// The result of a chunk must not depend on which thread runs it or when: then the results do not
 // depend on the number of threads. Each thread owns a contiguous range of the chunks, the same in
 // every run, so that it finds its data in its cache; a thread that has finished and waited a little
-// takes chunks from the others, so that one that sleeps or was preempted holds nobody up.
+// takes chunks from the others, so that one that sleeps or was preempted delays no other.
 //
 // A dispatch allocates nothing and, while the workers spin, takes a few hundred nanoseconds.
 // Workers that get no work for a while sleep, and a job takes no more of them than there are
@@ -63,9 +63,9 @@ private:
     static constexpr std::size_t closure_bytes = 96, closure_alignment = 32;
 
     // One thread's share of the current job, on cache lines of its own: the thread waits by
-    // reading the first. `cursor` holds the next chunk (high half) and the end (low half); who adds
-    // 1 to the high half and was below the end has claimed a chunk. The rest is written before the
-    // cursor and stays until every claimed chunk is done, so a claim may be late.
+    // reading the first. `cursor` holds the next chunk (high half) and the end (low half); a thread
+    // that adds 1 to the high half and was below the end has claimed a chunk. The rest is written
+    // before the cursor and stays until every claimed chunk is done, so a claim may be late.
     struct alignas(128) Lane {
         std::atomic<std::uint64_t> cursor{0};
         Task task = nullptr;

@@ -1,4 +1,4 @@
-// What this build is: its version, build type and compiler.
+// Version, build type and compiler of this build.
 //
 // Shown by `hindcast --version` and `hindcast info`, and part of the keys of on-disk caches.
 #pragma once

@@ -26,7 +26,7 @@ inline constexpr const char* csv_column_schema = R"({"type":"string","means":"co
 
 class CsvTable {
 public:
-    // Of the file's content; `name` is the file's name in messages.
+    // The table of a file's content; `name` is the file's name in messages.
     CsvTable(std::string_view content, std::string name);
 
     const std::string& name() const { return name_; }
@@ -45,7 +45,7 @@ public:
     // All rows of a column.
     std::vector<double> numbers(std::string_view column) const;
 
-    // Where a cell stands in the file.
+    // The place of a cell in the file.
     SourcePlace place(std::size_t row, std::size_t column) const;
 
 private:

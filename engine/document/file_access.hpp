@@ -1,5 +1,5 @@
-// Which files a document may name: those below its own folder, and those below folders that the
-// user allowed on the command line. Symbolic links are followed before the check.
+// FileAccess: the files that a document may name: those below its own folder, and those below
+// folders that the user allowed on the command line. Symbolic links are followed before the check.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ struct FileAccess {
     std::vector<std::filesystem::path> allowed;  // further folders
 
     // The existing regular file that the string node names, relative to the folder. Throws Error at
-    // the node if it is absolute or lies outside, does not exist, or is no file.
+    // the node if it is absolute or lies outside, does not exist, or is not a file.
     std::filesystem::path resolve(const Node& node) const;
 };
 

@@ -190,7 +190,7 @@ private:
         sign_ = false;
     }
 
-    // What may stand after a value.
+    // Reads the token after a value: an operator or a closing bracket.
     void operation() {
         Bracket& inner = open_.back();
         const char c = text_[at_];

@@ -26,7 +26,7 @@ using Piece = Layout::Piece;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Where a comment that begins at `at` ends; `at` if none begins there.
+// The end of a comment that begins at `at`; `at` if none begins there.
 std::size_t after_comment(std::string_view text, std::size_t at) {
     if (text.substr(at, 2) == "//") return std::min(text.find('\n', at), text.size());
     if (text.substr(at, 2) == "/*") return text.find("*/", at + 2) + 2;
@@ -103,7 +103,7 @@ bool same(const Node& a, const Node& b) {
     return true;
 }
 
-// What stands between two items, or before the first or after the last one.
+// The text between two items, or before the first or after the last one.
 struct Gap {
     std::string before, after;  // the comma is in neither
 };
@@ -131,7 +131,7 @@ Gap cut(std::string_view text) {
 bool breaks(std::string_view text) { return text.starts_with('\n') || text.starts_with("\r\n"); }
 bool is_blank(std::string_view text) { return std::ranges::all_of(text, is_space); }
 
-// Whether its last line is a comment to the end of the line.
+// True if its last line is a comment to the end of the line.
 bool ends_in_comment(std::string_view text) {
     bool comment = false;
     for (std::size_t at = 0; at < text.size();) {
@@ -156,7 +156,7 @@ int columns(std::string_view text) {
     }));
 }
 
-// What an object is called: by its name, else by its type.
+// The identity of an object: its name, else its path or its type.
 std::string identity(const Node& node) {
     for (const char* key : {"name", "path", "type"})
         if (const Node* n = node.find(key); n != nullptr && n->is_string())
@@ -193,7 +193,8 @@ int likeness(const Node& old, const Node& now) {
 
 // The pairing in order with the largest sum of likenesses.
 std::optional<Partners> partners_of_items(const Node& old, const Node& now) {
-    // What an edit leaves alone at both ends: then few pairs are left to compare.
+    // Skips the items that an edit leaves alone at both ends, so that few pairs are left to
+    // compare.
     std::size_t head = 0, tail = 0;
     const std::size_t shorter = std::min(old.size(), now.size());
     while (head < shorter && same(old.item(head), now.item(head))) ++head;
@@ -337,7 +338,7 @@ private:
         out += gaps[n].after;
     }
 
-    // What stands on the line of the item before; nothing may follow a comment there: true where
+    // Appends the text on the line of the item before. Nothing may follow a comment there: true if
     // the line was ended for that.
     bool append_behind(const std::string& behind, const std::string& next,
                        const std::string& indent) {

@@ -67,7 +67,7 @@ public:
     std::int64_t integer() const;
     double real() const;
     const std::string& string() const;
-    // What the user wrote for this number; empty if it was not read from a text.
+    // The user's text for this number; empty if it was not read from a text.
     std::string_view number_text() const;
 
     // Arrays and objects: number of items or members, 0 for all other kinds.
@@ -76,7 +76,7 @@ public:
     Node& item(std::size_t index);
     const std::string& key(std::size_t index) const;
     SourcePlace key_place(std::size_t index) const;
-    // The member's value, or null if there is none or the node is no object.
+    // The member's value, or null if there is none or the node is not an object.
     const Node* find(std::string_view key) const;
     Node* find(std::string_view key);
     std::size_t find_index(std::string_view key) const;  // size() if absent
@@ -109,7 +109,7 @@ private:
         std::vector<std::unique_ptr<Node>> items;
         std::vector<Key> keys;  // objects only
     };
-    // What the top of a tree knows of the document that it came from.
+    // The document that the top of a tree came from.
     struct Origin {
         std::string file, pointer;
     };

@@ -65,7 +65,7 @@ bool in_word(char c) {
            c == '-' || c == '$';
 }
 
-// Where white space and comments after `offset` end; an unclosed comment is not passed over.
+// The end of white space and comments after `offset`; an unclosed comment is not skipped.
 std::size_t skip_blank(std::string_view text, std::size_t offset) {
     while (offset < text.size()) {
         if (is_space(text[offset])) {
@@ -119,7 +119,7 @@ struct Advice {
     std::string happened, remedy;
 };
 
-// What to say about the text at `token`, on which the parser stumbled with `complaint`.
+// Advice on the text at `token`, on which the parser stumbled with `complaint`.
 Advice advise(std::string_view text, std::size_t token, std::string complaint) {
     const std::string_view rest = text.substr(token);
     std::string_view word =
@@ -343,7 +343,7 @@ private:
         return true;
     }
 
-    // Of a number out of range: whether it is too small rather than too large.
+    // For a number out of range: true if it is too small rather than too large.
     static bool is_small(std::string_view written) {
         const auto e = written.find_first_of("eE");
         if (e != std::string_view::npos) return written[e + 1] == '-';
@@ -405,7 +405,7 @@ private:
         Error error(std::move(happened));
         error.at(std::move(place));
         if (!open_.empty()) {
-            // Where a value was under way: its pointer, else that of what encloses it.
+            // The pointer of the value under way, else that of the node around it.
             const Node& parent = *open_.back();
             std::string pointer = parent.pointer();
             if (parent.is_object() && parent.children_->keys.size() > parent.size()) {

@@ -262,7 +262,7 @@ void Reader::finish() const {
     for (std::size_t i = 0; i < node_->size(); ++i) {
         const std::string& key = node_->key(i);
         if (knows(key)) continue;
-        // A key that already stands here is no candidate for what was meant.
+        // A key that already stands here cannot be the one that was meant.
         std::vector<std::string_view> candidates = known_keys();
         std::erase_if(candidates, [&](std::string_view known) { return node_->find(known); });
         if (nearest(key, candidates).empty()) candidates = known_keys();

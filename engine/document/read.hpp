@@ -28,7 +28,7 @@
 
 namespace hindcast::document {
 
-// What a number must satisfy. `unit` is for messages only.
+// The range that a number must lie in. `unit` is for messages only.
 struct Range {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
@@ -92,8 +92,8 @@ auto at_node(const Node& node, F work) {
 
 class Reader {
 public:
-    // `what` names the object in messages, with its article. Throws Error if the node is no object.
-    // The node must outlive the reader.
+    // `what` names the object in messages, with its article. Throws Error if the node is not an
+    // object. The node must outlive the reader.
     explicit Reader(const Node& object, std::string what = "this object");
 
     const Node& node() const { return *node_; }

@@ -264,7 +264,8 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
             best = candidate;
         }
     }
-    // A name that shares nothing with a candidate of the same few letters is no slip of it.
+    // A name that shares nothing with a candidate of the same few letters is not a misspelling of
+    // it.
     return best_distance < std::max(name.size(), best.size()) ? best : std::string_view{};
 }
 

@@ -26,7 +26,8 @@ std::string number_text(double value);
 bool is_fraction(std::string_view text);
 
 // The nearest f64 to numerator/denominator (both within 64 bits; ties to even). Empty if the text
-// is no fraction, a number does not fit 64 bits, or the denominator is zero; `why` then says which.
+// is not a fraction, a number does not fit 64 bits, or the denominator is zero; `why` then says
+// which.
 std::optional<double> parse_fraction(std::string_view text, std::string* why = nullptr);
 
 // The same for integers: the exact quotient if it is an integer.

@@ -36,7 +36,7 @@
 
 namespace hindcast::document {
 
-// What the values must be and what they may refer to.
+// Requirements on the values, and the names that they may refer to.
 struct ValueRequest {
     std::optional<std::int64_t> count;  // elements; absent: the value says how many
     int components = 1;

@@ -52,12 +52,12 @@ struct Versioned {  // DLManagedTensorVersioned
     bool is_read_only() const { return (flags & read_only) != 0; }
 };
 
-// Where memory lies, as the protocol names it.
+// The device of memory, as the protocol names it.
 Device device_of(const Strided& memory);
 
-// What a tensor describes. Throws Error that names what cannot be taken: another type, lanes, a
-// device that is neither the host nor one of CUDA, memory that is not aligned to the type. Memory of
-// the host that CUDA pinned or manages is the host's.
+// The memory that a tensor describes. Throws Error with the reason for memory that cannot be taken:
+// another type, lanes, a device that is neither the host nor one of CUDA, memory that is not
+// aligned to the type. Memory of the host that CUDA pinned or manages is the host's.
 Strided strided_of(const Tensor& tensor, bool read_only);
 
 // The memory as a tensor; `owner` is kept until the deleter is called. The old structure cannot say

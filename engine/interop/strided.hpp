@@ -68,7 +68,7 @@ Array array_over(const ForeignMemory& memory,
 // Throws Error where memory of a device is not what the driver knows: see above.
 void check_covered(const Strided& memory, const backend::cuda::Context& context);
 
-// What one element of a kernel's array has: 1 row and 1 column for scalars, 1 row for vectors.
+// The shape of one element of a kernel's array: 1 row and 1 column for scalars, 1 row for vectors.
 struct Element {
     int rows = 1, columns = 1;
     int components() const { return rows * columns; }

@@ -17,7 +17,7 @@
 
 namespace hindcast::ir {
 
-// What becomes of one parameter.
+// The layout of one parameter in the batched kernel.
 struct BatchParameter {
     bool shared = false;              // one memory for all members: only read
     int buffer = -1;                  // else: the first parameter that is bound to this memory

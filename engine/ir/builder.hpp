@@ -121,8 +121,7 @@ public:
                 const std::string& too_many = {});
 
     // Between these, writing a variable from outside the loop or recording an effect is an error
-    // (while_ conditions). What the first returns is handed to the second: conditions may contain
-    // loops.
+    // (while_ conditions). Hand the first one's result to the second: conditions may contain loops.
     int begin_condition() { return std::exchange(condition_depth_, depth()); }
     void end_condition(int outer) { condition_depth_ = outer; }
 

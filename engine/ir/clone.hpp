@@ -33,7 +33,7 @@ public:
     void region(int source_region, bool skip_break = false,
                 const std::function<void()>& start = {});
     void nested(Value source_value, const Op& op);
-    // What follows is placed where this source op stands.
+    // The ops that follow get the source place of this op.
     void place_like(const Op& op);
 
     std::vector<int> symbols;  // source parameter -> parameter of the clone
@@ -44,8 +44,8 @@ public:
     std::set<Value> fresh_locals;  // local arrays declared by the clone since last cleared: their
                                    // writes are recomputed
 
-    // What tapes leave for the reverse sweep: per loop, one local array per carried value, and the
-    // trips made.
+    // The tape of a loop for the reverse sweep: one local array per carried value, and the number
+    // of trips made.
     struct Tape {
         std::vector<Value> arrays;
         Value trips = no_value;

@@ -1,5 +1,5 @@
-// What a kernel does to each of its parameters, as one summary: which elements it reads and writes,
-// whether it adds, and whether it leaves anything of the old values.
+// Effects: a summary of a kernel's use of each parameter: the elements it reads and writes, whether
+// it adds, and whether old values survive.
 //
 //     const std::vector<Effects> all = effects_of(kernel);   // one for each parameter
 //     if (!all[p].defines_all) ...                           // all[p].not_defined says why

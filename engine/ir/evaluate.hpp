@@ -1,6 +1,6 @@
-// What each op computes, on one pair of values: the evaluate column of the op table (ops.hpp states
-// the results that C++ leaves open). The interpreter and constant folding use it; the compiled back
-// ends are tested against it.
+// The evaluation of each op on one set of operands: the evaluate column of the op table (ops.hpp
+// states the results that C++ leaves open). The interpreter and constant folding use it; the
+// compiled back ends are tested against it.
 //
 // Values travel as 64 raw bits: f32 and 32-bit integers in the low half, the high half zero;
 // booleans are 0 or 1.
@@ -215,7 +215,7 @@ To convert(From a) {
 
 }  // namespace evaluate
 
-// What the elements of a local array start with: for reals -0, the one number that changes nothing
+// The initial bits of a local array's elements: for reals -0, the one number that changes no value
 // it is added to.
 constexpr Bits local_start(Type type) {
     return type == Type::f64 ? 0x8000000000000000u : type == Type::f32 ? 0x80000000u : 0u;

@@ -11,7 +11,7 @@ namespace hindcast::ir {
 
 namespace {
 
-// How pieces touch one buffer.
+// The pieces' uses of one buffer.
 struct Use {
     bool own_read = false, foreign_read = false, own_write = false;
     bool own_sum = false, foreign_sum = false, reduces = false;
@@ -200,7 +200,7 @@ private:
     Value current(const Op& op, int symbol, Value index) {
         return target_.read(target_.own(symbol, index, op.component));
     }
-    // Of an element that is no memory.
+    // The value of an element that has no memory.
     const Slot* value(const Op& op) const {
         const auto slot =
             values_.find({piece_.buffer[static_cast<std::size_t>(op.symbol)], op.component});

@@ -17,10 +17,10 @@
 // Launch parameters count as foreign reads; two reductions into one target are legal, since their
 // totals are added in order of the kernels. Slices, atomics and Sums may not be shared.
 //
-// Buffers need not be memory. What a kernel stores may be passed on to the kernels after it alone;
-// and a buffer of own elements that are zero before the first kernel, and zero again after the last
-// that touches it (an adjoint that one kernel adds to and the next one takes), may be left to the
-// fused kernel: with nobody else to see either, they stay values.
+// Buffers need not be memory. A kernel's stored values may be passed on to the kernels after it
+// alone; and a buffer of own elements that are zero before the first kernel, and zero again after
+// the last that touches it (an adjoint that one kernel adds to and the next one takes), may be left
+// to the fused kernel: if nothing else reads them, both stay values.
 #pragma once
 
 #include <set>
@@ -35,8 +35,8 @@ namespace hindcast::ir {
 struct FusionPiece {
     const Kernel* kernel = nullptr;
     std::vector<int> buffer;
-    // Per parameter: the number of the buffer that the kernels after this one find what it stores
-    // in, and that is no memory: its own, if it does not read it, or a new one. -1, or none given:
+    // Per parameter: the number of a buffer without memory in which the kernels after this one find
+    // the values it stores: its own buffer, if it does not read it, or a new one. -1, or no entry:
     // it stores in its buffer.
     std::vector<int> passes = {};
 

@@ -2,7 +2,7 @@
 // emission.
 //
 // Region 0 is the body. `if_`, `for_` and `while_` own further regions; a region has arguments
-// (loops only), a list of ops, and yields. What a region changes of the outside becomes a result of
+// (loops only), a list of ops, and yields. Outside values that a region changes become results of
 // the op that owns it:
 //
 //     r... = if_ c { ... yield a... } { ... yield b... }
@@ -12,12 +12,12 @@
 //     r... = while_ (init...) { (arg...) ... break_unless c ... yield y... }
 //         arg = init, then the y of the trip before; r = arg when c first fails
 //
-// A while_ executes what stands before break_unless once more than what stands after it. Constants,
-// the work item and parameters are leaves: they stand in no region's list. Everything else is
-// listed in exactly one region, in an order that respects uses, and may be used there and in the
-// regions inside. Ops never refer to C++ memory: a kernel is a value.
+// A while_ executes the ops before break_unless once more than those after it. Constants, the work
+// item and parameters are leaves: they stand in no region's list. Everything else is listed in
+// exactly one region, in an order that respects uses, and may be used there and in the regions
+// inside. Ops never refer to C++ memory: a kernel is a value.
 //
-// Memory model (what makes recomputation legal and noalias sound): a buffer that is written is read
+// Memory model (it makes recomputation legal and noalias sound): a buffer that is written is read
 // only through own_load, at top level, at the item's own index; loads therefore see an unchanging
 // buffer and are pure. Exclusive buffers are the exception: fetch and put are executed in order.
 #pragma once
@@ -35,7 +35,7 @@ namespace hindcast::ir {
 using Value = std::int32_t;  // index into Kernel::ops
 inline constexpr Value no_value = -1;
 
-// How a kernel uses one of its parameters. The dual (adjoint) access stands behind the arrow.
+// A kernel's access to one of its parameters. The dual (adjoint) access stands behind the arrow.
 enum class Access : std::uint8_t {
     read,        // load at any index                                    -> accumulate
     write,       // own element, stored on every path                    -> read_write
@@ -76,7 +76,7 @@ struct Op {
     std::int32_t name = -1;   // index into Kernel::names, from .name("...")
 };
 
-// What an op with regions has besides its operands.
+// The parts of an op with regions, besides its operands.
 struct Nest {
     std::int32_t region[2] = {-1, -1};  // if_: then, otherwise; loops: the body
     std::vector<Value> inits;           // loops: first values of the carried arguments
@@ -124,7 +124,7 @@ struct Kernel {
     const Parameter& parameter(int p) const { return parameters[static_cast<std::size_t>(p)]; }
     // The source place of an op, or an unknown place.
     SourcePlace place_of(Value value) const;
-    // Whether it has exclusive buffers: what it does can be done once only.
+    // True if it has exclusive buffers: then its work can be done once only.
     bool has_exclusive() const;
     // The error of a raise op, and its remedy.
     std::pair<std::string, std::string> raised(const Op& of, std::int64_t number) const;

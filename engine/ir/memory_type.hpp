@@ -1,4 +1,4 @@
-// What a kernel's parameter is in memory.
+// The types of a kernel's parameters in memory.
 #pragma once
 
 #include "engine/ir/kernel.hpp"
@@ -10,7 +10,7 @@ inline bool is_single(const Parameter& p) {
     return p.access == Access::value || p.access == Access::reduce;
 }
 
-// A launch leaves what is bound as it is.
+// True if a launch leaves the bound array unchanged.
 inline bool only_reads(Access access) { return access == Access::read || access == Access::value; }
 
 // The type of one component in memory: single reals are f64 in both precisions.

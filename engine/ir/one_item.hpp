@@ -5,8 +5,8 @@
 
 namespace hindcast::ir {
 
-// Whether it adds real numbers at an index that it computes. Even one that is known before the launch may
-// be another in each, with a number of the step in it.
+// True if it adds real numbers at an index that it computes. Even an index known before the launch
+// may differ between launches, if it contains the number of the step.
 bool adds_at_computed_index(const Kernel& kernel);
 
 // The same kernel with its Accumulate parameters as Exclusive: terms are added one after the other, as

@@ -42,7 +42,7 @@ constexpr const char* name_of(Type type) {
     return "?";
 }
 
-// What `Float` means when a kernel is traced.
+// The type that `Float` stands for when a kernel is traced.
 enum class Precision : std::uint8_t { f32, f64 };
 constexpr Type real_type(Precision precision) {
     return precision == Precision::f32 ? Type::f32 : Type::f64;

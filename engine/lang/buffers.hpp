@@ -1,4 +1,4 @@
-// How a kernel uses its parameters. One declaration, one access; violations are errors while
+// Declarations of a kernel's parameters. Each has one kind of access; violations are errors while
 // tracing.
 //
 //   Read<T> x          x[i] at any index
@@ -67,7 +67,7 @@ ir::Type type_in_memory() {
         return K::type();
 }
 
-// What every parameter has: its symbol in the kernel.
+// The base of every parameter: its symbol in the kernel.
 template <class T, ir::Access access_>
 class ParameterOf {
 public:

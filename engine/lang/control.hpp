@@ -1,6 +1,6 @@
-// Control flow on traced values: if_, for_, while_. Bodies may assign outer variables; what a
-// region changes becomes its result. There is no break, continue or return from inside: while_
-// covers them.
+// Control flow on traced values: if_, for_, while_. Bodies may assign outer variables; the
+// variables that a region changes become its results. There is no break, continue or return from
+// inside: while_ covers them.
 #pragma once
 
 #include <functional>

@@ -46,7 +46,7 @@ public:
     KernelDef with_sum(std::string_view parameter) const;
 
 private:
-    // What the body does, before anything is simplified.
+    // The kernel as the body records it, before anything is simplified.
     ir::Kernel record(ir::Precision precision, const std::vector<std::string>& shared) const;
     std::string name_;
     std::vector<ir::Parameter> parameters_;

@@ -4,9 +4,9 @@
 //     sums.add(i, x);              // sums[i] += x
 //     sums.put(j, 2.0 * sums[j]);
 //
-// Everything happens in the order in which it is written. What put() overwrites has no derivative:
-// a kernel that uses it cannot be differentiated. An index outside the array is a defect of the
-// kernel.
+// Everything happens in the order in which it is written. put() overwrites values and has no
+// derivative: a kernel that uses it cannot be differentiated. An index outside the array is a
+// defect of the kernel.
 #pragma once
 
 #include "engine/lang/scalar.hpp"

@@ -13,9 +13,8 @@ namespace hindcast::lang {
 enum class Lowering {
     elementary,  // expands sin, exp, pow, ... only: for the interpreter, which evaluates all else
     // Also min, max, mulz, mulg, divz, norm2, norm3, abs, div, rem of integers, shifts and
-    // variable: for compiled back ends. What is left of div and rem has no divisor 0 and, if
-    // signed, none of -1; what is left of shifts has an amount below the width. Conversions are the
-    // back end's.
+    // variable: for compiled back ends. Remaining div and rem have no divisor 0 and, if signed,
+    // none of -1; remaining shifts have an amount below the width. Conversions are the back end's.
     all
 };
 

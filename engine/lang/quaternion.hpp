@@ -96,7 +96,7 @@ inline Vec3 rotation_vector(const Quat& q) {
     const Vec3 v = select(flipped, -q.vector(), q.vector());
     const Float s2 = dot(v, v);
     const Bool small = s2 < 0.02;
-    // Of asin(s) / s in s^2.
+    // Coefficients of asin(s) / s as a series in s^2.
     static constexpr double series[] = {1.0,           1.0 / 6,       3.0 / 40,
                                         5.0 / 112,     35.0 / 1152,   63.0 / 2816,
                                         231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};

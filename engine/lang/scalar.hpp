@@ -61,8 +61,8 @@ using Bool = Scalar<BoolKind>;
 template <class T>
 inline constexpr bool always_false = false;
 
-// What stands for a value of type T in an expression without being one: elements of written
-// buffers, as rvalues only (so that `auto old = y[i]` cannot be used later), and launch parameters.
+// Types that stand for a value of type T in an expression: elements of written buffers, as rvalues
+// only (so that `auto old = y[i]` cannot be used later), and launch parameters.
 template <class P, class T>
 concept StandsFor = (!std::is_lvalue_reference_v<P> && P::template is_element_of<T>) ||
                     std::remove_cvref_t<P>::template is_param_of<T>;
@@ -70,7 +70,7 @@ concept StandsFor = (!std::is_lvalue_reference_v<P> && P::template is_element_of
 template <class Kind>
 class Scalar {
 public:
-    // What operators take: the value now, and the place of the expression.
+    // The argument of operators: the current value, and the place of the expression.
     struct Operand {
         ir::Value value;
         Operand(const Scalar& s,
@@ -185,7 +185,7 @@ public:
     friend Bool operator!=(Operand a, Operand b) {
         return !compare(ir::OpCode::eq, a.value, b.value);
     }
-    // Of the type itself, not of Operand: the built-in && || ! would be as good a match.
+    // They take the type itself, not Operand: with that the built-in && || ! would match as well.
     friend Scalar operator&&(const Scalar& a,
                              const Scalar& b) requires std::same_as<Kind, BoolKind> {
         return from(builder().binary(ir::OpCode::bit_and, a.value(), b.value()));
@@ -242,7 +242,7 @@ private:
     std::uint32_t serial_ = 0;
 };
 
-// Of two literals: Int if both are whole numbers, else Float.
+// The selection between two literals: Int if both are whole numbers, else Float.
 template <class A, class B>
 requires(RealKind::takes<A>&& RealKind::takes<B>) auto select(
     const Bool& c, A a, B b, const Location& location = Location::current()) {
@@ -289,8 +289,8 @@ inline Float fma(Float::Operand a, Float::Operand b, Float::Operand c) {
         builder().emit(ir::OpCode::fma, builder().type_of(a.value), a.value, b.value, c.value));
 }
 // The products and quotients of singular points: 0 if a factor (mulz), the first factor (mulg) or
-// the dividend (divz) is 0, whatever the other is. Where it is known which factor is 0, mulg is the
-// cheaper.
+// the dividend (divz) is 0, whatever the other is. mulg is the cheaper one if you know which factor
+// is 0.
 inline Float mulz(Float::Operand a, Float::Operand b) {
     return Float::from(builder().binary(ir::OpCode::mulz, a.value, b.value));
 }

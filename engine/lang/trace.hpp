@@ -1,4 +1,4 @@
-// What the traced types share: the builder that is current on this thread, and source places.
+// Tracing: the builder that is current on this thread, and source places; all traced types use it.
 //
 // Running a kernel's lambda records it. Every traced operation goes to the builder that Tracing
 // made current on this thread; there is none outside kernel lambdas, and using a traced value there

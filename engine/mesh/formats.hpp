@@ -20,10 +20,10 @@ MeshFile read_vtk(std::string_view content);
 MeshFile read_vtu(std::string_view content);
 // By assimp; `ending` without the dot.
 MeshFile read_surface(std::string_view content, const std::string& ending);
-// Whether assimp knows the ending.
+// True if assimp knows the ending.
 bool is_surface(const std::string& ending);
 
-// Adds cell number `cell` of VTK's `type` with these points. `source` is where errors are.
+// Adds cell number `cell` of VTK's `type` with these points. `source` gives the place of errors.
 void add_vtk_cell(MeshFile& mesh, std::size_t cell, std::int64_t type,
                   std::span<const std::int64_t> points, const Source& source);
 

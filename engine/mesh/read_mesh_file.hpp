@@ -5,12 +5,12 @@
 //   .vtu                            VTK's XML: text, base64, raw, also compressed by zlib
 //   .obj .ply .stl .off .gltf .glb  and what else assimp reads, as triangles
 //
-// Of the first three a mesh has the tetrahedra, or the triangles where there are no tetrahedra:
-// triangles beside them, lines and single points are what meshers leave on a boundary, and are
+// A mesh from the first three has the tetrahedra, or the triangles if there are no tetrahedra:
+// triangles beside them, lines and single points are leftovers of meshers on a boundary, and are
 // skipped. Any other kind of element is an error that names it. Points keep their order and are
 // never joined; those that no element uses (centres of arcs) are left out.
 //
-// Of a surface, points at the same place are one point, since many formats (.stl) have no other way
+// In a surface, points at the same place are one point, since many formats (.stl) have no other way
 // to say which triangles are neighbours; convex polygons are cut into triangles, others are
 // refused; the transformations of a file's nodes are applied. assimp holds places in single
 // precision, so that is how exact they are. Files that a file refers to are not read.

@@ -50,7 +50,7 @@ public:
     std::string_view line();
 
     // The next number, as text or as T in memory. `what` names it in messages. Throws Error at the
-    // end of the file, and where a text is no such number.
+    // end of the file, and if a text is not such a number.
     template <class T>
     T next(const char* what) {
         if (!binary) {

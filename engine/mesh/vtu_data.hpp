@@ -9,7 +9,7 @@
 
 namespace hindcast::mesh {
 
-// How a file's arrays are encoded.
+// The encoding of a file's arrays.
 struct DataForm {
     bool swapped = false;       // big endian
     bool long_headers = false;  // lengths are of 64 bits, not 32

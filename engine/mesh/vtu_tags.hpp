@@ -58,7 +58,7 @@ public:
             return read(open);
         }
     }
-    // What stands between a tag and the next one.
+    // The text between a tag and the next one.
     std::string_view text_here() const {
         return text_.substr(at_, std::min(text_.find('<', at_), text_.size()) - at_);
     }

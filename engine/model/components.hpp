@@ -11,8 +11,8 @@
 
 namespace hindcast::model {
 
-// Of a field of `values` that may be a list of rows (Settings::quantity() with a grid): what the scene's
-// schema says besides.
+// The additional schema of a field of `values` that may be a list of rows (Settings::quantity()
+// with a grid).
 inline constexpr const char* rows_schema =
     R"({"type":"array","items":{"type":"array","items":{"type":"number"}}})";
 

@@ -1,10 +1,11 @@
-// What a physics module says about how its things look, in data: no module knows the renderer, and
-// the renderer knows no physics.
+// Drawings: the looks of a physics module's objects as data. No module knows the renderer, and the
+// renderer knows no physics.
 //
 //     model.draw({name, DrawnSegments{ends}});
 //
 // Indices count the model's points; places are those of the array "position" at the time shown.
-// Quantities are read whenever a frame is made, so what is moved or optimised is drawn where it is.
+// Quantities are read whenever a frame is made, so objects that are moved or optimised are drawn
+// where they are.
 #pragma once
 
 #include <array>
@@ -75,7 +76,8 @@ struct DrawnSolid {
     double spacing = 0;                // m
 };
 
-// A rigid body: shapes in its axes. Where it is stands in one row of two arrays of the state.
+// A rigid body: shapes in its axes. One row of two arrays of the state holds its place and
+// orientation.
 struct DrawnBody {
     struct Shape {
         geometry::ShapeKind kind = geometry::ShapeKind::box;

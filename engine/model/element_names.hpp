@@ -37,8 +37,8 @@ public:
     // the message.
     ElementRange at(const std::string& owner, std::string_view name) const;
 
-    // What elements have that a value by name leaves out, as rows of numbers. Empty where no scene
-    // writes the values.
+    // The numbers, in rows, of elements that a value by name leaves out. Empty if no scene writes
+    // the values.
     std::vector<double> otherwise;
     // A scene that does not write the values has those numbers, and is the same in all else.
     bool may_be_left_out = true;
@@ -60,7 +60,7 @@ void name_elements(Model& model, const std::string& path, ElementNames names);
 // Null: its elements have no names.
 const ElementNames* element_names(Model& model, const std::string& path);
 
-// Whether a value is written by name: an object that is no generator.
+// True if a value is written by name: an object that is not a generator.
 bool is_by_name(const document::Node& value);
 // document::evaluate(), and values by name where there are names; each of those is a value of the
 // elements that it names. Throws Error at the node or its key.

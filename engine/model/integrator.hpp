@@ -1,4 +1,4 @@
-// How the points of a scene move in a step.
+// Integrators: the ways in which the points of a scene move in a step.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Where a body was measured to be, drawn pale beside where it is. It is computed only for frames that
-// somebody looks at, so it costs a run nothing, and has no gradient.
+// MeasuredMotion: the measured places of a body, drawn pale beside the simulated ones. It is
+// computed only for frames that are shown, so it costs a run nothing, and has no gradient.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct MeasuredMotion {
     // Model::step_counter(). Called once the model is built.
     std::function<std::vector<Launch>()> launches = {};
 
-    // What frames call the arrays.
+    // Names of the arrays in frames.
     std::string name_of_places() const { return owner + ": measured places"; }
     std::string name_of_orientations() const { return owner + ": measured orientations"; }
     std::string name_of_known() const { return owner + ": is measured"; }

@@ -61,9 +61,9 @@ struct Quantity {
     std::vector<double> values;       // rows x components; one row if shared
     Array array;  // f64 {1, components} if shared, else the real type {count, components}
     std::string scene_pointer;  // of the value in the scene
-    // Where `values` were set after the scene was loaded (--set): what the scene itself says.
+    // The scene's own values if `values` were set after it was loaded (--set).
     std::function<std::vector<double>()> as_loaded;
-    // What the module requires of the values besides the range: throws Error. May be empty.
+    // The module's check of the values besides the range: throws Error. May be empty.
     std::function<void(std::span<const double> values)> check;
     // The build used the scene's value for something other than the array. Set by values_at_load()
     // and Settings::quantity_of(), and by a module that reads the value in another way.
@@ -76,7 +76,7 @@ struct Quantity {
         used_at_load = true;
         return values;
     }
-    // Whether these values can be rounded to the run's real type.
+    // True if these values can be rounded to the run's real type.
     bool fits(ir::Type real, std::span<const double> numbers) const;
     std::int64_t rows() const { return shared ? 1 : count; }
     // For a Property<T> or, if shared, a Param<T>.
@@ -93,7 +93,7 @@ struct Range {
     bool contains(std::int64_t point) const { return point >= first && point < first + count; }
 };
 
-// What a published array is, for those who find it by its name.
+// The description of a published array, for modules that find it by its name.
 struct ArrayDescription {
     std::string unit = {};      // "m/s"; "": a number, or no unit that one could name
     std::string meaning = {};   // in one line: "velocity of each point"
@@ -172,7 +172,8 @@ public:
     std::int64_t point_count() const { return points_; }
     // Those that have points, in scene order.
     const std::vector<std::pair<std::string, Range>>& bodies_with_points() const { return bodies_; }
-    // Where all points start, point_count x dimension: for values that are evaluated once at load.
+    // The starting positions of all points (m), point_count x dimension: for values that are
+    // evaluated once at load.
     void set_initial_points(std::int64_t first, std::span<const double> positions);
     const std::vector<double>& initial_points() const { return initial_points_; }
 
@@ -194,8 +195,8 @@ public:
         bool is_defined = false;  // by a launch, if `defined_anew`
     };
     const std::map<std::string, Published>& arrays() const { return arrays_; }
-    // What modules share with each other, or a module's instances, beside arrays: one T for each
-    // model, made when it is first asked for.
+    // Data other than arrays that modules, or a module's instances, share: one T for each model,
+    // made when it is first asked for.
     template <class T>
     T& shared() {
         std::shared_ptr<void>& one = shared_[typeid(T)];
@@ -209,8 +210,8 @@ public:
     std::map<std::string, std::unique_ptr<Quantity>>& quantities() { return quantities_; }
 
     // --- values that were made at load ---
-    // What other values were made from when the scene was loaded: the numbers of a quantity, and
-    // the key that says so in a scene whose quantity has other numbers by then.
+    // The numbers of a quantity from which other values were computed when the scene was loaded,
+    // and the key that holds them in a saved scene whose quantity has other numbers by then.
     struct MadeFrom {
         std::string quantity;       // its path
         std::string scene_pointer;  // of the key, which the scene does not write
@@ -221,14 +222,14 @@ public:
     // Scenes that are saved with other numbers of the quantity write the key.
     void keep(MadeFrom values) { made_from_.push_back(std::move(values)); }
     const std::vector<MadeFrom>& made_from() const { return made_from_; }
-    // Whether the build only uploaded this quantity's values: a simulation that gets other values
+    // True if the build only uploaded this quantity's values: a simulation that gets other values
     // by Quantity::upload() has the same bits as one that is built with them.
     bool only_uploaded(const Quantity& quantity) const;
 
     // --- launches ---
     // The arguments by name, in any order; parameters that the kernel's body does not use may be
-    // left out. Of the launches that add to an array that each step defines anew, the first one
-    // that is made clears it: its Accumulate becomes a Sum.
+    // left out. The first launch made that adds to an array that each step defines anew clears it:
+    // its Accumulate becomes a Sum.
     Launch launch(const lang::KernelDef& kernel, std::int64_t items,
                   const std::vector<NamedArgument>& arguments, std::string description);
     Program& prologue() { return prologue_; }
@@ -238,13 +239,14 @@ public:
     // None: no points are moved that way.
     const std::optional<PointIntegrator>& integrator() const { return integrator_; }
     void set_integrator(PointIntegrator points) { integrator_ = std::move(points); }
-    // Whether points move to the minimum of energies in each step, and modules add energies and no
+    // True if points move to the minimum of energies in each step, and modules add energies and no
     // forces.
     bool is_implicit() const { return options_.integrator != Integrator::semi_implicit_euler; }
     // An energy of points by their numbers in the scene, in an implicit scene; for build().
     void add_energy(EnergyTerm term);
     const std::vector<EnergyTerm>& energy_terms() const { return *energy_terms_; }
-    // What moves the points of an implicit scene, once its modules were built; else nullptr.
+    // The minimization that moves the points of an implicit scene, once its modules were built;
+    // else nullptr.
     const std::shared_ptr<Minimization>& minimization() const { return minimization_; }
     void set_minimization(std::shared_ptr<Minimization> m) { minimization_ = std::move(m); }
     // The number of the step that runs, for a Param<Int>.
@@ -297,7 +299,7 @@ private:
     std::map<std::int64_t, Program> events_;
 };
 
-// What one object of the scene says, read by its module's field rows. Every getter names a field of
+// Settings: one object of the scene, read by its module's field rows. Every getter names a field of
 // the type.
 class Settings {
 public:

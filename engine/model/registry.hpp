@@ -1,10 +1,10 @@
-// What a physics module implements. A module is a folder kernels/NAME with NAME.hpp, which declares
-// `void register_NAME(Registry&)`; CMake finds the folders and generates the call. Nothing else
-// names a module.
+// Registry: the interface that a physics module implements. A module is a folder kernels/NAME with
+// NAME.hpp, which declares `void register_NAME(Registry&)`; CMake finds the folders and generates
+// the call. Nothing else names a module.
 //
 // A module type is one `"type"` of one section of the scene. For each object of that type an
 // Instance is made:
-//   declare()  says what it adds to the model (points of a body), before any array exists
+//   declare() announces what it adds to the model (points of a body), before any array exists
 //   build()    makes arrays, reads quantities, adds launches to phases and to the prologue, and
 //              adds objective terms
 //   finish()   runs after all instances were built: for what depends on the others (is there any

@@ -1,4 +1,5 @@
-// What follows from the state and is there before a step begins, such as where a robot's bodies are.
+// Settling: computes arrays that follow from the state and are needed before a step begins, such as
+// the places of a robot's bodies.
 #pragma once
 
 #include "engine/runtime/program/program.hpp"

@@ -17,8 +17,8 @@
 namespace hindcast::model {
 
 struct ShownQuantity {
-    // Elements of the owner; points of the model; places of their own, which move. Of places, values
-    // have twice the components: where a vector is (m), then the vector.
+    // Elements of the owner; points of the model; places of their own, which move. Values of places
+    // have twice the components: the place of a vector (m), then the vector.
     enum class Of : std::uint8_t { elements, points, places };
 
     std::string owner;    // the scene's object
@@ -30,15 +30,16 @@ struct ShownQuantity {
     int components = 1;      // or the dimension: a vector, in the scene's axes
     // Adds launches to the program that compute the quantity of the state as it is then, with the
     // number of steps done in Model::step_counter(). `values` are `count` elements of the run's real
-    // type. Of elements and places the launches write all; of points they are 0 before, and launches add, so
-    // that several owners may act on one point. Called once the model is built.
+    // type. Launches write all values of elements and places. Values of points are 0 before and
+    // launches add to them, so that several owners may act on one point. Called once the model is
+    // built.
     std::function<void(Model& model, const Array& values, Program& program)> add = {};
-    // Of elements: the scene's object that they are of, where it is not the owner, as the solid that
-    // fibres are in.
+    // For elements: the scene's object that has them, if that is not the owner: fibres are drawn in
+    // their solid.
     std::string body = {};
 
     const std::string& drawn_by() const { return body.empty() ? owner : body; }
-    // What the values are found by: "von Mises stress of beam", and of points the name alone.
+    // The key of the values: "von Mises stress of beam"; for points the name alone.
     std::string key() const { return of == Of::points ? name : name + " of " + owner; }
 };
 
@@ -46,8 +47,8 @@ struct ShownQuantity {
 // differ in unit or kind.
 void publish(Model& model, ShownQuantity quantity);
 const std::vector<ShownQuantity>& shown_quantities(Model& model);
-// What people choose it by: its name, or its key if another owner shows one of that name of the same
-// elements.
+// The name that people choose it by: its name, or its key if another owner shows one of that name
+// for the same elements.
 std::string shown_name(Model& model, const ShownQuantity& quantity);
 
 // The values of one key, computed when asked for.

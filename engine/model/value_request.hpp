@@ -1,4 +1,4 @@
-// What values of a scene may refer to, for modules that evaluate one themselves.
+// Requests for values of a scene, for modules that evaluate one themselves.
 #pragma once
 
 #include "engine/document/values.hpp"
@@ -6,7 +6,7 @@
 
 namespace hindcast::model {
 
-// Of any number of elements with one component.
+// A request for any number of elements with one component.
 inline document::ValueRequest value_request(const Model& model) {
     document::ValueRequest request;
     request.functions = model.options().functions;

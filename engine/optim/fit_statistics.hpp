@@ -1,4 +1,4 @@
-// What residuals and their Jacobian say of the parameters of a fit.
+// Statistics of a fit's parameters from its residuals and their Jacobian.
 //
 // Rows count with the square root of their group's weight. Parameters that are held (at a bound) are
 // left out; their rows and columns are 0.
@@ -33,8 +33,8 @@ struct FitStatistics {
 FitStatistics fit_statistics(const DenseMatrix& jacobian, std::span<const double> residuals,
                              std::span<const ResidualGroup> groups, const std::vector<bool>& held);
 
-// Which parameters the data can tell, before a fit: from the Jacobian alone. Columns are divided by
-// their lengths, so that nothing depends on units.
+// Identifiability: the parameters that the data determine, before a fit: from the Jacobian alone.
+// Columns are divided by their lengths, so that nothing depends on units.
 struct Identifiability {
     std::vector<double> lengths;  // of the weighted columns, by the physical value
     // The part of a parameter's effect on the data that no change of the others can make, 0 to 1: the
@@ -44,11 +44,12 @@ struct Identifiability {
     DenseMatrix
         correlation;  // of the estimates that a fit would give; 0 for parameters without effect
 
-    // Of the parameters that are not auxiliary, where the auxiliary ones follow as the data want it:
-    // columns less their projections on those of the auxiliary ones, and their lengths (0 for those).
+    // Lengths of the columns of parameters that are not auxiliary, less their projections on the
+    // auxiliary columns: the auxiliary ones follow the data freely. 0 for auxiliary parameters.
     std::vector<double> own_lengths;
-    // Of these columns, in falling order; the last one is how far the data change along the direction
-    // that they tell worst, where each parameter alone would change them by 1.
+    // Singular values of these columns, normalised, in falling order. The last one is the change of
+    // the data along the direction that they determine worst, where each parameter alone would
+    // change them by 1.
     std::vector<double> singular_values;
     DenseMatrix directions;  // column by column: of all parameters, in units of 1 / own_lengths
 };

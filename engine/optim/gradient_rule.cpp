@@ -78,7 +78,8 @@ private:
     }
 };
 
-// What every rule's kernel takes to move a value by -d and hold it within its bounds.
+// Moves a value by -d, or exp(-d) times on a log scale, and holds it within its bounds; for every
+// rule's kernel.
 struct Moved {
     bool any_logarithmic;
     Float operator()(const Float& value, const Float& d, const Int& logarithmic, const Float& low,

@@ -51,7 +51,7 @@ private:
     std::shared_ptr<Device> device_;
     std::int64_t count_;
     Array value_, gradient_, own_, squares_;
-    // Of one update: what the gradient is multiplied by, both factors, and adam's corrections.
+    // Numbers of one update: the gradient's two factors, and adam's corrections.
     Array scale_, factor_, correction1_, correction2_;
     Array powers_;                                       // f64 {1, 2}, adam: beta^t
     std::vector<std::pair<std::string, Array>> memory_;  // what an update leaves to the next

@@ -2,18 +2,17 @@
 // a line search towards it (line_search.hpp). One iteration is one accepted point.
 //
 // Everything happens in the coordinates u of a SearchSpace: x = s u, or x = o exp(s u) on a log
-// scale. Where no rate is written, s brings the entries of a parameter that are large where the
-// search begins to a mean square of 1, so that moduli of 1e5 and speeds of 1 can be searched
-// together. The first step goes along the gradient, 0.08 |u| far (or by the rate).
+// scale. If no rate is written, s brings the entries of a parameter that are large where the search
+// begins to a mean square of 1, so that moduli of 1e5 and speeds of 1 can be searched together. The
+// first step goes along the gradient, 0.08 |u| far (or by the rate).
 //
-// What is saved is the memory and what the stopping tests have seen; a line search begins and ends
-// within an iteration. Pairs of another loss would mislead: where point, loss or gradient is not
-// what was left, the memory starts empty.
+// The saved state is the memory and the values of the stopping tests; a line search begins and ends
+// within an iteration. Pairs of another loss would mislead: if point, loss or gradient differs from
+// the one left behind, the memory starts empty.
 //
-// The loss is only as exact as the numbers of the simulation. Where a line search fails, it is
-// asked why. If the losses of its shortest steps scatter as much as the model wants to gain, there
-// is nothing more to be found: the search has converged, if rounding explains that, or the loss is
-// rough.
+// The loss is only as exact as the numbers of the simulation. A line search that fails is examined.
+// If the losses of its shortest steps scatter as much as the model wants to gain, there is nothing
+// left to find: the search has converged, if rounding explains that, or the loss is rough.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -293,7 +292,7 @@ private:
     std::string point_;  // the fingerprint of what was left; "": nothing yet
     double lowest_loss_ = unlimited, lowest_gradient_ = unlimited;
     std::int64_t in_vain_ = 0, evaluations_ = 0;
-    // Of one iteration.
+    // State of one iteration.
     bool begun_ = false;
     std::int64_t made_ = 0;
     Vector low_, high_, u_, gradient_, target_, direction_;

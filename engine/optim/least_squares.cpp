@@ -135,7 +135,7 @@ private:
         return true;
     }
 
-    // How far a variable is from a bound that it would pass, or nothing.
+    // The distance of a variable from a bound that it would pass, or nothing.
     std::optional<double> cut(std::size_t k, double delta) const {
         const Variables& v = problem_.variables;
         const double x = result_.values[k];

@@ -1,5 +1,5 @@
-// The quadratic model of L-BFGS-B: what the last steps s and the changes y of the gradient along
-// them say of the Hessian, and the minimum of that model within bounds.
+// The quadratic model of L-BFGS-B: an estimate of the Hessian from the last steps s and the changes
+// y of the gradient along them, and the minimum of that model within bounds.
 //
 //     B = theta 1 - W M W^T,  W = [Y, theta S],  M = [-D, L^T; L, theta S^T S]^-1
 //
@@ -11,9 +11,9 @@
 //      that stand on a bound (the generalised Cauchy point; algorithm CP there),
 //   2. the minimum over the other entries (the direct primal method, (5.11) there), projected on
 //      the bounds (J. Morales and J. Nocedal, ACM Trans. Math. Softw. 38, 2011), or cut short at
-//      the first bound if the projection is no direction of descent.
+//      the first bound if the projection is not a direction of descent.
 //
-// Where no entry meets a bound, that is u - B^-1 g by the two-loop recursion (J. Nocedal, Math.
+// If no entry meets a bound, that is u - B^-1 g by the two-loop recursion (J. Nocedal, Math.
 // Comput. 35, 1980), which is cheaper and rounds less.
 #pragma once
 

@@ -1,5 +1,6 @@
 // The hand-over between the two threads: one mutex, one condition, one word that says whose turn it
-// is. What a turn owns (point_, value_, gradient_) is only touched by the side whose turn it is.
+// is. Only the side whose turn it is touches the data that the turn owns (point_, value_,
+// gradient_).
 #include "engine/optim/paused_search.hpp"
 
 #include <algorithm>

@@ -28,7 +28,7 @@ nlopt::algorithm algorithm_of(RuleType type) {
     }
 }
 
-// What a search is started with; used on its thread only.
+// The start of a search; used on its thread only.
 struct Plan {
     RuleType type = RuleType::nelder_mead;
     std::vector<double> start, low, high;
@@ -102,7 +102,7 @@ public:
                          name_of(settings_.type));
             start(here.values, here.loss);
         }
-        // What an iteration that was interrupted has tried is tried again, as after a restore.
+        // Points that an interrupted iteration has tried are tried again, as after a restore.
         if (told_.size() > taken_) restore(state());
         for (;;) {
             const std::vector<double>* next = search_->next();
@@ -205,7 +205,7 @@ private:
         return true;
     }
 
-    // What led to the point that stands: of an iteration that was interrupted nothing is kept.
+    // The losses that led to the current point; those of an interrupted iteration are left out.
     std::span<const double> told_up_to_here() const { return std::span(told_).first(taken_); }
 
     std::string ending() const {

@@ -1,4 +1,4 @@
-// What all update rules share: the choice of a rule, and numbers that survive a document.
+// Code that all update rules share: the choice of a rule, and numbers that survive a document.
 #include "engine/optim/update_rule.hpp"
 
 #include <algorithm>

@@ -21,12 +21,12 @@
 
 namespace hindcast::optim {
 
-// What is known of each entry of the parameter vector. All lists have one length.
+// Properties of each entry of the parameter vector. All lists have one length.
 struct Variables {
     std::vector<double> low, high;  // bounds of the physical value; may be infinite
     std::vector<double> rate;       // the parameter's rate times its group's
     std::vector<bool> logarithmic;
-    // Which parameter of the scene the entry belongs to, in runs; empty: all to one.
+    // The parameter of the scene that each entry belongs to, in runs; empty: all to one.
     std::vector<std::size_t> parameter = {};
     double loss_rounding = 0x1p-53;  // of the numbers that the loss is computed from, relative
 
@@ -68,14 +68,14 @@ public:
     // next point without a look at it; searches call `evaluate` until they accept a point.
     virtual Step step(const Evaluation& here, const Evaluate& evaluate) = 0;
 
-    // What the next steps depend on besides the point; numbers read back exactly. After restore()
-    // they are those of the rule that was saved, bit for bit.
+    // The state that the next steps depend on besides the point; numbers read back exactly. After
+    // restore() they are those of the rule that was saved, bit for bit.
     virtual document::Node state() const = 0;
     virtual void restore(const document::Node& state) = 0;
 };
 
-// Throws Error for what the rule cannot do, such as direct without bounds, or newton_cg without
-// Hessian products.
+// Throws Error for settings that the rule cannot follow, such as direct without bounds, or
+// newton_cg without Hessian products.
 std::unique_ptr<UpdateRule> make_rule(const Settings& settings, const Variables& variables,
                                       const std::shared_ptr<Device>& device,
                                       const HessianProduct& hessian = {});

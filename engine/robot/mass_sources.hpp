@@ -1,6 +1,6 @@
-// Where the masses of a model come from. MuJoCo's compiler finds the inertia of a body without an
-// <inertial> element from its geoms, and does not keep their densities; they are read of the model as
-// it is written.
+// MassSources: the origin of a model's masses. MuJoCo's compiler finds the inertia of a body
+// without an <inertial> element from its geoms, and does not keep their densities; they are read
+// from the model as it is written.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ struct WrittenModel {
     std::function<void*(void*element)> body, geom, mesh;  // mjs_asBody and so on
 };
 
-// Of a model that has been compiled.
+// The sources of a model that has been compiled.
 MassSources mass_sources_of(const WrittenModel& model);
 
 }  // namespace hindcast::robot

@@ -1,4 +1,4 @@
-// Which files a model in MJCF or URDF is read from.
+// The files that a model in MJCF or URDF is read from.
 #pragma once
 
 #include <filesystem>

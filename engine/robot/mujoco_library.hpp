@@ -19,14 +19,14 @@
 
 namespace hindcast::robot {
 
-// What MuJoCo the machine has.
+// The machine's MuJoCo library.
 struct MujocoInfo {
     bool available = false;
     std::string version, path;  // "4.0.1", "/usr/lib/..."
     std::string problem;        // why it is not available
 };
 
-// What MuJoCo's compiler made, in its memory, freed at the end.
+// A model that MuJoCo's compiler made, in its memory, freed at the end.
 struct CompiledModel {
     std::shared_ptr<const std::byte> memory;  // begins with mjModel's fields
     std::vector<std::string> warnings;        // as MuJoCo says them, in order

@@ -82,8 +82,8 @@ std::string name_of(Reader& reader, std::string_view type, std::size_t number,
     return name;
 }
 
-// How soft contact is, as MuJoCo has it. It begins softly: a force that jumps at the first touch
-// makes the end of a run jump with the step in which it happens.
+// The softness of contact, in MuJoCo's terms. Contact begins softly: a force that jumps at the
+// first touch makes the end of a run jump with the step in which it happens.
 struct Softness {
     std::array<double, 2> solref{0.02, 1};
     std::array<double, 5> solimp{1e-4, 0.95, 0.002, 0.5, 2};
@@ -185,7 +185,8 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
     std::set<std::string> taken;
     if (const Node* const ground = reader.find("ground")) {
         const double height = document::number_of(*ground, Range::any("m"));
-        // Of two friction coefficients and numbers of directions the greater counts: the shape's.
+        // MuJoCo takes the greater of two friction coefficients and numbers of directions: the
+        // shape's.
         world += fmt::format(
             "  <geom name=\"ground\" type=\"plane\" size=\"0 0 1\" {} "
             "condim=\"1\" friction=\"0 0 0\" {}/>\n",
@@ -203,7 +204,7 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
         assets, world);
 }
 
-// Of the keys that softness() reads.
+// The schema of the keys that softness() reads.
 static std::string schema_of_softness(std::string_view otherwise) {
     return fmt::format(
         R"("solref":{{"type":"array","description":"how fast contact pushes back, as MuJoCo has it: time constant (s) and damping ratio; or minus stiffness, minus damping, such as [-1000, 0], which rebounds; {0}",)"

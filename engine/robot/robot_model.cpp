@@ -19,7 +19,7 @@ constexpr std::uint64_t text_limit = 1ull << 30;
 
 struct KindRow {
     ObjectKind kind;
-    std::string_view name, size, addresses, body;  // body: the array of who has it
+    std::string_view name, size, addresses, body;  // body: the array of its owners
 };
 constexpr KindRow kinds[] = {
     {ObjectKind::body, "body", "nbody", "name_bodyadr", ""},

@@ -26,7 +26,7 @@
 
 namespace hindcast::robot {
 
-// What has a name of its own.
+// Kinds of objects with names of their own.
 enum class ObjectKind : std::uint8_t {
     body,
     joint,
@@ -119,10 +119,10 @@ public:
     // For messages: "geom 'foot'"; without a name "geom 3 of body 'shin'", "tendon 2".
     std::string describe(ObjectKind kind, int number) const;
 
-    // Where masses come from, of each geom, body and mesh.
+    // The sources of the masses of each geom, body and mesh.
     const MassSources& masses() const { return masses_; }
 
-    // What MuJoCo's compiler warned of.
+    // Warnings of MuJoCo's compiler.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:

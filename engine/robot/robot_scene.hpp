@@ -8,7 +8,7 @@
 
 namespace hindcast::robot {
 
-// Whether the name is that of a robot's model: .xml, .mjcf or .urdf.
+// True if the name is that of a robot's model: .xml, .mjcf or .urdf.
 bool is_robot_file(const std::filesystem::path& file);
 
 // The model as an articulated body, with the model's step of time for 5 s, from its first keyframe if

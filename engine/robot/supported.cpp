@@ -46,7 +46,7 @@ private:
         refuse(fmt::format("{} {}", m_.describe(kind, number), is), std::move(remedy));
     }
 
-    // Whether a row of an array has a number other than 0.
+    // True if a row of an array has a number other than 0.
     bool any(std::string_view array, int row) const {
         const ModelArray& a = m_.array(array);
         const auto values = m_.reals(array).subspan(static_cast<std::size_t>(row * a.columns),
@@ -169,7 +169,7 @@ private:
             if (acts_as_supported(i) && force_is_supported(i)) delay_and_inertia(i);
     }
 
-    // Of these three, at most one refusal for each actuator.
+    // These three checks refuse each actuator at most once.
     bool acts_as_supported(int i) {
         const auto refuse_it = [&](const char* is, const char* remedy) {
             refuse(ObjectKind::actuator, i, is, remedy);

@@ -1,12 +1,13 @@
-// What of a robot's model Hindcast simulates, what it leaves out because it only looks, and what it
-// refuses because it would move the robot differently.
+// Support of robot models: features that Hindcast simulates, features that it leaves out because
+// they concern only looks, and features that it rejects because they would change the robot's
+// motion.
 //
 // Supported: free, ball, slide and hinge joints with linear springs, linear damping, armature,
 // friction loss, limits and gravity compensation; actuators with fixed or affine gain and affine
 // bias, without activation, as integrators and as filters, on joints, tendons and sites; connect,
 // weld and joint equalities; fixed and spatial tendons; contact of planes, spheres, capsules,
 // boxes, cylinders, ellipsoids, meshes and height fields, with exclude and pair; mocap bodies, keyframes
-// and sensors. README.md has the list with what MuJoCo calls each.
+// and sensors. README.md has the list with MuJoCo's names.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// How the points of a body can be pulled that are no particles, such as those of a robot's bodies: a hand
-// that takes one must know how heavy it feels.
+// Grips: data for pulling points of a body that are not particles, such as those of a robot's
+// bodies: a hand that takes one must know how heavy it feels.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct GripMasses {
 struct Grips {
     // The row of the DrawnBody that each point of the owner is on.
     std::vector<std::int64_t> body_of;
-    // Of a point of the owner, in the state as it is.
+    // The masses of a point of the owner, in the state as it is.
     std::function<GripMasses(std::int64_t point)> masses;
 };
 

@@ -22,7 +22,7 @@ struct Slider {
     bool limited = false;  // the range is the model's; else only where it is usual to look
 };
 
-// Of the quantity with this path; in the order of the list.
+// Offers sliders for the quantity with this path, in the order of the list.
 void offer_sliders(Model& model, const std::string& path, std::vector<Slider> sliders);
 // Empty where none are offered.
 const std::vector<Slider>& sliders(Model& model, const std::string& path);

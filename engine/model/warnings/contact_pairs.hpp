@@ -2,7 +2,8 @@
 //
 // Every object with an extent adds itself while the scene is built: bodies of points, surfaces,
 // rigid bodies, material points, obstacles. Every law of contact says which pairs it keeps apart.
-// What is left passes through each other, and is warned of. Pairs of bodies, never of elements.
+// The other pairs pass through each other, and a warning names them. Pairs of bodies, never of
+// elements.
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ struct HalfSpace {
     bool overlaps(const Box& box) const;
 };
 
-// What an object fills, at most.
+// The space that an object fills, at most.
 struct Bounds {
     std::vector<Box> boxes;
     std::vector<HalfSpace> half_spaces;
@@ -90,8 +91,8 @@ public:
     // All that can touch, in the order in which bodies were added. Two obstacles, two fixed bodies,
     // and points without a size among themselves cannot.
     std::vector<Pair> list() const;
-    // A list of {"a", "b", "law"}; the law is null where there is none, and "exception" is true
-    // where the scene says so.
+    // A list of {"a", "b", "law"}; the law is null if there is none, and "exception" is true if the
+    // scene declares one.
     document::Node to_node() const;
 
     // One warning that names up to five pairs of different bodies that nothing keeps apart.

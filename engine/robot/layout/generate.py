@@ -46,7 +46,7 @@ ENUMS = [
     ("mjtMeshInertia", "mjMESH_INERTIA_", "MeshInertia"),
     ("mjtInertiaFromGeom", "mjINERTIAFROMGEOM_", "InertiaFromGeom"),
 ]
-# Of a model as it is written: its structs, and the members that are read.
+# A model as it is written: its structs, and the members that are read.
 WRITTEN = [
     ("mjSpec", ["compiler.inertiafromgeom", "compiler.inertiagrouprange"]),
     ("mjsBody", ["explicitinertial"]),

@@ -1,5 +1,5 @@
-// Where the fields of MuJoCo's compiled model lie in memory: names, offsets, types and sizes of
-// mjModel, as facts of one release. Nothing of MuJoCo's headers is needed to build.
+// The layout of MuJoCo's compiled model in memory: names, offsets, types and sizes of mjModel's
+// fields, as facts of one release. Building needs no header of MuJoCo's.
 //
 // An array of mjModel is a pointer to rows x columns elements in C order. Its number of rows is a
 // size of the model; its number of columns is a number, or a size of the model times a number.
@@ -42,7 +42,7 @@ int layout_version();
 std::span<const SizeField> size_fields();
 // Options and statistics, which lie in mjModel itself: "opt.timestep", "stat.meaninertia".
 std::span<const ModelField> inline_fields();
-// What mjModel points to: "body_mass".
+// Arrays that mjModel points to: "body_mass".
 std::span<const ModelField> array_fields();
 std::span<const WrittenField> written_fields();
 

@@ -17,10 +17,10 @@
 
 namespace hindcast::session {
 
-// Runs this document from now on. Where it differs only in numbers that a build merely uploads,
-// they are set in the running simulation, at the next step or iteration, without a new build and
-// without stopping the optimisation. Anything else builds a new simulation; if that fails, the old
-// one stays.
+// Runs this document from now on. If it differs only in numbers that a build merely uploads, they
+// are set in the running simulation, at the next step or iteration, without a new build and without
+// stopping the optimisation. Anything else builds a new simulation; if that fails, the old one
+// stays.
 struct Apply {
     std::shared_ptr<const document::Document> document;
     std::uint64_t revision = 0;

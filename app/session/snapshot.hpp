@@ -1,5 +1,5 @@
-// What the session tells the window. A snapshot is immutable; each one replaces the one before, and
-// any thread may read it.
+// Snapshot: the state of the session for the window. A snapshot is immutable; each one replaces the
+// one before, and any thread may read it.
 #pragma once
 
 #include <array>

@@ -22,8 +22,8 @@ public:
     // Throws Error for a type that is not registered.
     AddObjectTask(const Editor& editor, const Registry& registry, model::Section section,
                   const std::string& type);
-    // What `make` adds to a document, under this new name; it runs on the other thread. `stem`: of
-    // the name, `label`: what it is called meanwhile.
+    // `make` returns the document with an object added under this new name; it runs on the other
+    // thread. `stem`: the begin of the new name; `label`: the words for the object meanwhile.
     using Make = std::function<document::Document(
         const document::Document&, const std::filesystem::path& file, const std::string& name,
         const std::atomic<bool>* cancelled)>;

@@ -1,5 +1,5 @@
 // The checkpoints of a scene as the window edits them: each function gives the changed document, to
-// become one step of undo. What a checkpoint is: engine/sim/values/checkpoint.hpp.
+// become one step of undo. engine/sim/values/checkpoint.hpp defines checkpoints.
 #pragma once
 
 #include <optional>

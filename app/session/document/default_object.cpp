@@ -19,7 +19,7 @@ using model::FieldKind;
 constexpr int most_tries = 200;
 constexpr std::size_t most_candidates = 6;
 
-// What the scene has, as far as it can be built.
+// The contents of the scene, as far as it can be built.
 struct Surroundings {
     int dimension = 3;
     char up = 'z';

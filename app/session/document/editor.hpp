@@ -49,8 +49,8 @@ public:
     void save();
     // Files that the scene names are copied with it into another folder (scene_files.hpp).
     void save_as(const std::filesystem::path& file);
-    // What another program has done to the file, reported once; checked at most twice a second.
-    // While the file is gone, the scene is unsaved.
+    // A change of the file by another program, reported once; checked at most twice a second. While
+    // the file is gone, the scene is unsaved.
     enum class FileNews : std::uint8_t { none, changed, gone };
     FileNews look_at_file();
     // Reads the file again, as an edit that can be undone. `runs`: whether the current document

@@ -313,7 +313,7 @@ void Editor::reset(const std::string& pointer) {
     if (!named || field == nullptr || field->fallback_json == "zero") {
         changed.erase(pointer);
     } else if (field->fallback_json != "none") {
-        // What is not written is no number of every scene: it is written out.
+        // A parameter needs a number in the scene, so the default is written out.
         changed.set(pointer, Document::parse(field->fallback_json).root());
     } else if (!named_by.empty()) {
         throw Error(path + " has no default, and the objective " + named_by + " names it")

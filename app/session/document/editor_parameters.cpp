@@ -24,7 +24,7 @@ const Node* list_of(const Document& document) { return document.root().find("par
 
 std::string pointer_to(std::size_t parameter) { return "/parameters/" + std::to_string(parameter); }
 
-// Of /parameters/3: 3.
+// The place in the list: 3 for /parameters/3.
 std::size_t place_in_list(const std::string& parameter) {
     const auto place = document::pointer_index(document::split_pointer(parameter)[1]);
     if (!place) throw Error("there is no parameter of the scene at " + parameter);
@@ -49,7 +49,7 @@ const Node& parameter_at(const Document& document, const std::string& pointer) {
     return *node;
 }
 
-// Which numbers of a quantity a parameter has: of which elements, and which components of them.
+// Cover: the numbers of a quantity that a parameter has: its elements, and their components.
 struct Cover {
     std::string base;
     std::set<std::string> elements;    // as "[3]", "[torso]"; empty: all
@@ -65,8 +65,9 @@ struct Cover {
     }
 };
 
-// Of a parameter that the engine may still refuse: what is not understood counts as all. Which
-// number has which name is not known here: the engine refuses what is named in both ways.
+// The cover of a parameter that the engine may still refuse: parts that are not understood count as
+// all. The numbers of names are not known here: the engine refuses an element that is given both
+// ways.
 Cover cover_of(const Node& parameter) {
     Cover cover;
     const std::string text = text_of(parameter, "path");

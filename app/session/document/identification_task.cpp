@@ -103,7 +103,7 @@ document::Document IdentificationTask::identified() const {
         const model::Quantity& q = *p.quantity;
         write(q.scene_pointer, q.values, q.components, q.shared);
     }
-    // What was made from the values at load stays what it is.
+    // Values computed from these at load stay fixed.
     for (const model::Model::MadeFrom& m : simulation_->model().made_from())
         if (simulation_->model().find_quantity(m.quantity)->values != m.values)
             write(m.scene_pointer, m.values, m.components, m.shared);

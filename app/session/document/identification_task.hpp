@@ -53,7 +53,7 @@ public:
     void stop() { stopped_ = true; }
     bool ready() const { return ready_; }
 
-    // What is known so far: null before the check. Replaced by another one after the fit; neither
+    // The outcome so far: null before the check. Replaced by another one after the fit; neither
     // changes.
     std::shared_ptr<const IdentificationOutcome> outcome() const;
     std::optional<Error> problem() const;  // why it ended without a result

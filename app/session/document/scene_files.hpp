@@ -16,10 +16,13 @@ namespace hindcast::session {
 std::vector<std::filesystem::path> files_named_in(const document::Document& scene,
                                                   const std::filesystem::path& folder);
 
-// Whether the name ends with one of these (".obj"), in letters of either case; with none: always.
+// True if the name ends with one of these (".obj"), in letters of either case, or if there are
+// none.
 bool ends_with_one(const std::filesystem::path& file, const std::vector<std::string>& endings);
 
-// The files in the folder and below, four folders deep, whose names end with one of these, relative to it, by name: what a scene there may name. At most 400, of 5000 looked at.
+// The files in the folder and below, four folders deep, whose names end with one of these, relative
+// to it, by name: files that a scene there may name. At most 400; the search stops after 5000
+// files.
 std::vector<std::string> files_below(const std::filesystem::path& folder,
                                      const std::vector<std::string>& endings);
 

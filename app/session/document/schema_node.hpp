@@ -9,7 +9,7 @@ namespace hindcast::session {
 
 // The text of a key such as "description"; "" where there is none.
 const std::string& text_of(const document::Node& node, const char* key);
-// Of a schema: whether "type" is this, or a list that has it.
+// True if "type" of a schema is this, or a list that has it.
 bool has_type(const document::Node& schema, const char* name);
 
 }  // namespace hindcast::session

@@ -1,4 +1,4 @@
-// Where the mesh and the pose of a rigid body come from (model::DrawnBody).
+// BodySource: the mesh and the pose of a rigid body (model::DrawnBody).
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ std::string published_name(const Array& array, const model::Model& model);
 
 class BodySource {
 public:
-    // Throws Error where its arrays are none of the model.
+    // Throws Error if its arrays are not the model's.
     BodySource(const model::DrawnBody& body, const model::Model& model);
     // The same body where it was measured; not drawn at times that are not measured.
     BodySource(const BodySource& body, const model::MeasuredMotion& motion);

@@ -35,18 +35,18 @@ struct ColourJob {
     Found measure(FrameWriter& writer, std::chrono::steady_clock::time_point until);
 };
 
-// How far a run is measured. Used under the session's lock.
+// The range of a run's colours, measured frame by frame. Used under the session's lock.
 class ColourRangeOfRun {
 public:
     static constexpr std::size_t most_moments = 64;  // of one job
 
-    // What is to be measured next for these colours; none: nothing now. The job's answer goes to
+    // The next measurement for these colours; none: nothing to do now. The job's answer goes to
     // take(), before the next one is asked for.
     std::optional<ColourJob> next(const TrajectoryPointer& trajectory,
                                   const FrameContents& contents);
     void take(const ColourJob& job, const ColourJob::Found& found);
-    // Of that run, as far as it is known. While it is not complete, what was known before of the
-    // same scene is part of it, so that colours do not flicker as one run follows another.
+    // The range of that run as far as it is known. While it is incomplete, it includes the range
+    // known before for the same scene, so that colours do not flicker as one run follows another.
     std::optional<ColourRange> range(const TrajectoryPointer& trajectory,
                                      const FrameContents& contents) const;
 

@@ -30,7 +30,7 @@ ForceAdjoint::ForceAdjoint(model::Model& model)
       step_(model.step()),
       type_(model.real()),
       shape_(points_of(model).position.shape()) {
-    // Where there is no gradient nothing depends on it: its adjoint is zero.
+    // Without a gradient nothing depends on the array: its adjoint is zero.
     const model::PointIntegrator& points = points_of(model);
     if (points.position.has_gradient()) position_ = points.position.gradient();
     if (points.velocity.has_gradient()) velocity_ = points.velocity.gradient();

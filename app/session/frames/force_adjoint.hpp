@@ -14,7 +14,7 @@ namespace hindcast::session {
 
 class ForceAdjoint {
 public:
-    // Whether this simulation's points move that way: no constraint acts on velocities, and nothing
+    // True if this simulation's points move that way: no constraint acts on velocities, and nothing
     // acts at the end of the step.
     static bool holds_for(model::Model& model);
 

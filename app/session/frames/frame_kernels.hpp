@@ -18,7 +18,7 @@ public:
     explicit FrameKernels(std::shared_ptr<Device> device) : device_(std::move(device)) {}
     const std::shared_ptr<Device>& device() const { return device_; }
 
-    // Whether the kernels take elements of this shape.
+    // True if the kernels take elements of this shape.
     static bool takes(const Array& array);
 
     // Each throws Error if the shapes do not match.

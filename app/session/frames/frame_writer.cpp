@@ -24,7 +24,7 @@ std::vector<std::int64_t> shape_of(const render::Channel& channel) {
     return {channel.elements, channel.components};
 }
 
-// Whether a field shows its own values in these colours.
+// True if a field shows its own values in these colours.
 bool shows_own(const ValueSource* colour, const std::string& array) {
     return colour == nullptr || colour->of != ValueSource::Of::field || colour->array != array ||
            colour->kind == ValueSource::Kind::array;
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    // What is wanted of fields.
+    // Writes the target values of fields.
     void write_targets(const ValueSource* colour) const {
         FrameWriter::Targets& kept = w_.targets_;
         const Trajectory& t = *m_.trajectory;
@@ -104,7 +104,7 @@ private:
                     source.array);
     }
 
-    // What was not kept is `otherwise`.
+    // Fills `to` with `otherwise` if the array was not kept.
     void put(const Array* from, const Array& to, double otherwise) const {
         if (from != nullptr && from->size() == to.size())
             kernels_.copy(*from, to);
@@ -251,7 +251,7 @@ private:
         return lengths;
     }
 
-    // Whether the numbers are shown in this channel, and then which.
+    // Writes the numbers to `values` if this channel shows them, and then returns true.
     bool place(const ValueSource& source, const std::vector<double>& numbers, int c,
                std::vector<double>& values) const {
         if (numbers.empty()) return false;
@@ -321,7 +321,7 @@ render::Frame FrameJob::frame() const {
             own ? arrows != nullptr && arrows->draws(static_cast<int>(k))
                 : !input.contents.arrows.empty() &&
                       (arrows == nullptr || arrows->kind != ValueSource::Kind::shown);
-        // Where bodies touch, and joints in them, is seen through the bodies.
+        // Arrows at contacts and joints are seen through the bodies.
         if (!drawn || own) f.numbers[k] = {drawn ? 1.0 : 0.0};
     }
     const auto colour = scene->colour_sources.find(input.contents.colour);

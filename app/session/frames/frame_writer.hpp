@@ -59,7 +59,7 @@ private:
     friend class ChannelWriter;
     void connect(const std::shared_ptr<render::Exchange>& exchange);
     const std::vector<Array>& slot(int slot);
-    // Whether the device can signal the exchange's semaphore; tried with the first frame.
+    // True if the device can signal the exchange's semaphore; tried with the first frame.
     bool raises();
 
     // The host's numbers last written to each channel, reused until their source changes.
@@ -78,7 +78,8 @@ private:
     std::unique_ptr<backend::cuda::Semaphore> semaphore_;
     bool tried_ = false;
     Painted painted_;
-    // What objectives want of fields, by channel: of the scene, the parameters and values of then.
+    // Target values of fields in objectives, by channel, for the scene, parameters and base values
+    // they were computed from.
     struct Targets {
         const SceneInfo* scene = nullptr;
         SharedValues parameters;
@@ -86,12 +87,13 @@ private:
         std::map<int, Array> channels;
     };
     Targets targets_;
-    // Of drawables in drawn_of_, by number: the ends of segments, the triangles around each point.
+    // For the drawables of drawn_of_, by number: the ends of segments, the triangles around each
+    // point.
     std::map<int, Array> ends_;
     std::map<int, FrameKernels::Means> around_;
     std::shared_ptr<const render::Stage> drawn_of_;
-    // For colour_range(): arrays of their own in the place of the slot's channels that colours are
-    // in, and which elements of these are drawn.
+    // For colour_range(): separate arrays in place of the slot's channels that hold colours, and
+    // the ranges of elements that are drawn.
     struct Coloured {
         int channel = -1;
         std::int64_t first = 0, count = 0;

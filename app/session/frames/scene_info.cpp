@@ -66,7 +66,7 @@ void add_parameters(SceneInfo& scene, Simulation& simulation) {
     scene.parameter_count = first;
 }
 
-// Of the derivative of a number by something in this unit: "m/s" -> "s/m".
+// The unit of the derivative of a number by something in this unit: "m/s" -> "s/m".
 std::string per(const std::string& unit) {
     if (unit.empty()) return "";
     const std::size_t slash = unit.find('/');
@@ -77,7 +77,7 @@ std::string per(const std::string& unit) {
     return under + "/" + (over.find(' ') == std::string::npos ? over : "(" + over + ")");
 }
 
-// What can be shown as colour or arrow, and where it comes from.
+// Finds the values that can be shown as colours or arrows, and their sources.
 class Shown {
 public:
     Shown(SceneInfo& scene, Simulation& simulation) : scene_(scene), model_(simulation.model()) {}
@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    // Whether it has a number, vector or matrix for each point.
+    // True if it has a number, vector or matrix for each point.
     bool is_of_points(const Array& array) const {
         return scene_.plan.points > 0 && array.elements() == scene_.plan.points &&
                FrameKernels::takes(array);
@@ -189,7 +189,7 @@ private:
         }
     }
 
-    // Whether it shows the owner's elements, so many: segments, or the triangles of a surface.
+    // True if it shows the owner's `count` elements: segments, or the triangles of a surface.
     static bool has_elements(const render::Drawable& t, std::int64_t count) {
         if (t.kind == render::Drawable::Kind::segments)
             return static_cast<std::int64_t>(t.indices.size() / 2) == count;

@@ -1,4 +1,5 @@
-// What both threads know about a built simulation. Immutable; each build makes a new one.
+// SceneInfo: facts about a built simulation for both threads. Immutable; each build makes a new
+// one.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ struct ParameterPlace {
     std::vector<std::size_t> entries;
 };
 
-// Where the values of a colour or an arrow come from.
+// The source of the values of colours or arrows.
 struct ValueSource {
     // shown: of the elements of several owners, computed with each frame (engine/model/shown.hpp).
     enum class Kind : std::uint8_t { array, shown, quantity, array_gradient, quantity_gradient };
@@ -38,14 +39,14 @@ struct ValueSource {
     };
     std::vector<Part> parts;   // shown
     std::size_t quantity = 0;  // of SceneInfo::quantities
-    // What has one value each: every point, a range of points, the segments or the surface of the
-    // owner, the nodes of its field.
+    // The objects that have one value each: every point, a range of points, the segments or the
+    // surface of the owner, the nodes of its field.
     enum class Of : std::uint8_t { points, range, segments, surface, field } of = Of::points;
     std::int64_t first = 0, count = 0;  // range
 
-    // What frames hold for it, by name.
+    // Names of the arrays that frames hold for it.
     std::vector<std::string> kept() const;
-    // Whether that drawable shows a part of it.
+    // True if that drawable shows a part of it.
     bool draws(int drawable) const;
 };
 
@@ -73,9 +74,10 @@ struct SceneInfo {
     std::vector<ShownField> colours, arrows;
     std::map<std::string, ValueSource> colour_sources, arrow_sources;
     std::vector<std::string> recorded;  // arrays in every frame
-    // Of the arrows with this name; null: there are none.
+    // The source of the arrows with this name; null: there are none.
     const ValueSource* shown_arrows(const std::string& chosen) const;
-    // What frames hold for that look: those, and what it needs besides.
+    // Names of the arrays that frames hold for that look: `recorded`, and those that it needs
+    // besides.
     std::vector<std::string> kept(const FrameContents& contents) const;
     std::int64_t bytes() const;                       // approximate size in memory
     std::map<std::string, std::int64_t> array_bytes;  // of one frame, by name
@@ -83,8 +85,8 @@ struct SceneInfo {
     // The values of a quantity in a run with these parameters.
     std::vector<double> values_of(std::size_t quantity, const std::vector<SharedValues>& base,
                                   const SharedValues& parameters) const;
-    // The gradient with respect to the quantity's entries, 0 where there is no parameter; empty if
-    // the quantity has no parameter.
+    // The gradient with respect to the quantity's entries, 0 for entries without a parameter; empty
+    // if the quantity has no parameter.
     std::vector<double> gradient_of(std::size_t quantity, const SharedValues& gradient) const;
     // `probe`: gradients of quantities that are not optimised; may be null.
     std::vector<QuantityInfo> quantity_infos(const Trajectory& t,
@@ -101,9 +103,9 @@ using SceneInfoPointer = std::shared_ptr<const SceneInfo>;
 
 std::shared_ptr<SceneInfo> make_scene_info(Simulation& simulation);
 std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms);
-// Whether both give the same runs if their values are the same.
+// True if both give the same runs if their values are the same.
 bool same_shape(const SceneInfo& a, const SceneInfo& b);
-// Whether frames of the trajectory do not hold what the look needs.
+// True if frames of the trajectory lack an array that the look needs.
 bool lacks(const Trajectory& trajectory, const FrameContents& contents);
 // The whole step of `scene` nearest in time to a step of length `step_seconds`, within the run.
 std::int64_t same_moment(std::int64_t step, double step_seconds, const SceneInfo& scene);

@@ -26,7 +26,7 @@ std::array<double, 4> quaternion_of(const Vec3& r) {
     const Vec3 v = scaled(unit(r), std::sin(angle / 2));
     return {std::cos(angle / 2), v[0], v[1], v[2]};
 }
-// Of a quaternion of any length but 0.
+// The rotation of a quaternion of any length but 0.
 Turn turn_of(const std::array<double, 4>& q) {
     const auto [w, x, y, z] = q;
     const double s = 2 / (w * w + x * x + y * y + z * z);

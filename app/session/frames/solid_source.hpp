@@ -1,4 +1,4 @@
-// Where the mesh and the pose of an obstacle come from (model::DrawnSolid).
+// SolidSource: the mesh and the pose of an obstacle (model::DrawnSolid).
 #pragma once
 
 #include <array>

@@ -52,7 +52,8 @@ struct Box {
     }
 };
 
-// How near neighbours start to each other: the median over some of the points. 0 if there is one.
+// The distance between neighbours at the start: the median over some of the points. 0 for a single
+// point.
 double spacing_of(const double* places, std::size_t count, int dimension) {
     const auto d = static_cast<std::size_t>(dimension);
     const std::size_t sampled = std::min<std::size_t>(count, count > 100'000 ? 32 : 128);
@@ -233,7 +234,7 @@ private:
         box_.add(high, 2);
     }
 
-    // What an objective wants of each node of a field, at the right of the field.
+    // Adds the target values of an objective for each node of a field, to the right of the field.
     void add_field_targets() {
         double right = box_.high[0];
         for (const Scene::Object& object : simulation_.scene().objects()) {
@@ -338,7 +339,7 @@ private:
         plan_.placed.push_back({number, arrows.places, arrows.values, shown.key()});
     }
 
-    // What moves once more, pale, at the places of another iteration.
+    // Adds moving drawables a second time, pale, at the places of another iteration.
     void add_ghosts() {
         const std::size_t count = stage_->drawables.size();
         for (std::size_t k = 0; k < count; ++k) {

@@ -25,7 +25,7 @@ struct FieldChannel {
     std::string array;  // of the model
 };
 
-// What an objective wants of a field, drawn beside it while the field shows its own values.
+// Target values of an objective for a field, drawn beside it while the field shows its own values.
 struct TargetChannel {
     int channel = -1;
     int drawable = -1;
@@ -46,7 +46,7 @@ struct PlacedArrows {
     std::string key;                // of what is shown
 };
 
-// Where the numbers of a drawable come from (Frame::numbers).
+// The source of a drawable's numbers (Frame::numbers).
 struct DrawableValues {
     std::vector<std::string> quantities;  // paths, in the order of the numbers
     std::vector<double> constant;         // instead
@@ -68,10 +68,10 @@ struct StagePlan {
 
 StagePlan make_stage(Simulation& simulation);
 
-// Whether frames for one can be shown on the other: both are the same up to the bounding box and
+// True if frames for one can be shown on the other: both are the same up to the bounding box and
 // small differences of radii.
 bool same_layout(const render::Stage& a, const render::Stage& b);
-// Whether the positions of `ghost` can be drawn on `shown`: the same drawables move.
+// True if the positions of `ghost` can be drawn on `shown`: the same drawables move.
 bool ghost_fits(const render::Stage& shown, const render::Stage& ghost);
 
 }  // namespace hindcast::session

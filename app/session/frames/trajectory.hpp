@@ -58,8 +58,8 @@ struct Trajectory {
     SharedNames arrays;           // of each frame
     std::int64_t every = 1;       // whole steps between frames
 
-    // What was run: the values of all quantities (in the order of SceneInfo::quantities), and the
-    // values of the parameters, which replace some of them.
+    // The input of the run: the values of all quantities (in the order of SceneInfo::quantities),
+    // and the values of the parameters, which replace some of them.
     std::shared_ptr<const std::vector<SharedValues>> base;
     SharedValues parameters;
 

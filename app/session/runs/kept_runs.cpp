@@ -34,7 +34,7 @@ namespace {
 
 using Rows = std::vector<IterationInfo>;
 
-// Whether a row begins an optimisation: the first of all, of a branch, after an edit or a restart.
+// True if a row begins an optimisation: the first of all, of a branch, after an edit or a restart.
 bool begins(const Rows& rows, std::size_t k) {
     return k == 0 || rows[k].branched_from >= 0 || rows[k].epoch != rows[k - 1].epoch;
 }
@@ -176,7 +176,7 @@ void KeptRuns::add(std::vector<KeptRun> runs) {
     for (KeptRun& run : runs) {
         run.number = ++numbers_;
         run.group = group;
-        // Of a group only the best one is told from the others.
+        // In a group only the best run gets a colour of its own.
         if (group == 0 || run.best_of_group) run.colour = colours_++;
         run.name = unused(run.name.empty() ? "run" : run.name);
         list_.push_back(std::move(run));

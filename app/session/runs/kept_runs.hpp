@@ -54,9 +54,9 @@ KeptRun run_of(const Snapshot& snapshot, std::int64_t iteration, const std::stri
 // The first iteration of that optimisation; -1: there is no such row.
 std::int64_t begin_of_run(const Snapshot& snapshot, std::int64_t iteration);
 
-// What `hindcast optimize` has left in a folder: one run, or with --starts one for each start, in
-// their order. Throws Error with file, place and remedy if the folder has no such results, or for
-// what is wrong in them.
+// The runs that `hindcast optimize` has written to a folder: one, or with --starts one for each
+// start, in their order. Throws Error with file, place and remedy if the folder has no such
+// results, or for a fault in them.
 std::vector<KeptRun> read_runs(const std::filesystem::path& folder);
 
 class KeptRuns {

@@ -1,4 +1,4 @@
-// Tables and curves of results folders. Which files belong together is said by summary.json, since
+// Tables and curves of results folders. summary.json tells which files belong together, since
 // several commands may have written into one folder.
 #include "app/session/runs/results_table.hpp"
 

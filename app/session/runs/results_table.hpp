@@ -40,7 +40,7 @@ struct ResultsTable {
     std::shared_ptr<const document::Node> values(std::size_t row) const;
 };
 
-// What there is to be shown in a folder of results, by its summary.json.
+// The tables and curves in a folder of results, by its summary.json.
 struct ResultsFound {
     std::filesystem::path folder;
     bool variants = false, starts = false;  // batch.csv, starts.csv

@@ -28,11 +28,11 @@ public:
     static constexpr double rest = 0.3;  // s without a change
 
     void want(std::string text, std::filesystem::path file, double now);
-    // The text is not to be checked any more; a check that runs ends at its next build, unseen.
+    // Gives up the check; one that runs ends at its next build, and its result is dropped.
     void forget();
     // Begins what is due. True once for each finished check of the text that is wanted.
     bool update(double now);
-    // Whether something is wanted that was not found yet.
+    // True while a check is wanted or runs.
     bool is_busy() const { return wanted_.has_value() || running_; }
     const std::vector<SceneFault>& faults() const { return faults_; }
     const std::string& checked() const { return checked_; }  // the text that they are of

@@ -192,7 +192,7 @@ private:
         const SchemaGuide::Nodes schemas = spot_.entry != TextTree::none
                                                ? source_.guide.at(tree_, spot_.entry)
                                                : source_.guide.at_new(tree_, container);
-        // Of what is written only the text between quotes is replaced, not a number or a list.
+        // Only text between quotes is replaced, not a number or a list.
         if (spot_.entry != TextTree::none && tree_[spot_.entry].kind == Kind::word &&
             !std::isalpha(static_cast<unsigned char>(tree_.text()[spot_.begin])))
             return;
@@ -291,7 +291,7 @@ private:
                                                                            : "";
     }
 
-    // Of an object that is not in the text yet; names are those of the scene.
+    // The value for an object that is not in the text yet; names are those of the scene.
     std::string required_value(const TextTree& alone, int object, const std::string& key) const {
         if (const Field* field = field_of(alone, object, key, source_.registry);
             field != nullptr && field->kind == FieldKind::body) {
@@ -346,7 +346,7 @@ private:
         }
     }
 
-    // What has a gradient and is written in the text, and what the built scene has besides.
+    // Paths of values in the text that have a gradient, and those that only the built scene knows.
     std::vector<std::string> paths() const {
         std::vector<std::string> list{"gravity"};
         for (const auto& [section, object] : tree_.objects()) {

@@ -1,6 +1,6 @@
-// What may be written where the cursor is, and what each choice inserts: keys that the object does
-// not have yet, words of choices, whole objects by their type, names of the scene's things, paths of
-// its numbers, files.
+// Completions at the cursor, and the text that each inserts: keys that the object does not have
+// yet, words of choices, whole objects by their type, names of the scene's things, paths of its
+// numbers, files.
 //
 //     const TextTree tree(text, cursor);
 //     for (const Suggestion& s : complete(tree, cursor, {guide, registry, folder}))
@@ -19,7 +19,7 @@
 
 namespace hindcast::session {
 
-// What suggestions are made from besides the text. Both must outlive it.
+// The sources of suggestions besides the text. `guide` and `registry` must outlive it.
 struct CompletionSource {
     const SchemaGuide& guide;
     const Registry& registry;
@@ -36,7 +36,7 @@ struct Suggestion {
     bool required = false;  // a key without which the object does not load
     std::string json;       // "\"stiffness\": 1": takes the place of [begin, end)
     std::size_t begin = 0, end = 0;
-    // Of `json`, the part to be selected once it stands there, to be typed over; equal: the cursor.
+    // The part of `json` that is selected after the insertion, to be typed over; equal: the cursor.
     std::size_t select_begin = 0, select_end = 0;
     bool is_member = false;  // needs commas around it
 };

@@ -8,7 +8,7 @@
 
 namespace hindcast::session {
 
-// Where the word begins, each behind the end of the one before; none for an empty word. Without
+// The offsets of the word, each behind the end of the one before; none for an empty word. Without
 // `match_case` ASCII letters are equal to their capitals.
 std::vector<std::size_t> occurrences(std::string_view text, std::string_view word, bool match_case);
 

@@ -100,7 +100,8 @@ private:
         if (pointer.empty() && !error.place().known() && !touched_.empty()) return true;
         for (const std::string& repaired : repaired_)
             if (is_within(pointer, repaired)) return true;
-        // Of the object as a whole, when one of its values was replaced by another or left out.
+        // An error of the object as a whole follows from a value of it that was replaced or left
+        // out.
         const std::string object = object_of(pointer);
         if (!object.empty() && pointer == object && touched_.contains(object) &&
             missing_key(error, pointer).empty())
@@ -171,7 +172,7 @@ private:
                 }))
                 return object.empty() ? false : remove(object);
             touched_.insert(object);
-            // What was misspelt is read as what was meant: a key, or one of several words.
+            // A misspelt key, or one of several words, is read as the one that was meant.
             if (const std::string meant = meant_by(error); !meant.empty()) {
                 const std::string key = parent_of(pointer) + "/" + document::pointer_token(meant);
                 if (!error.happened().starts_with("unknown key")) {
@@ -289,7 +290,7 @@ SceneFault fault_of(const Error& error, const std::string& text) {
     } else {
         return fault;
     }
-    // What is missing at the end is missing behind the last thing.
+    // Something missing at the end of a line is reported at the last token before it.
     if (fault.begin == text.size() || text[fault.begin] == '\n')
         if (std::size_t last = 0; tree.before(fault.begin, &last) != 0) fault.begin = last;
     const TextPosition begin = tree.position(fault.begin);

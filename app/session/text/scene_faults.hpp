@@ -1,6 +1,6 @@
-// Everything that is wrong in a scene's text, as the loader says it. The loader stops at the first
-// fault; here it is run again on a copy in which what it refused is left out or replaced, until
-// nothing more is found. What only follows from such a repair is not reported.
+// All faults in a scene's text, in the loader's words. The loader stops at the first fault; here it
+// runs again on a copy in which the refused part is left out or replaced, until it finds nothing
+// more. Faults that only follow from such a repair are not reported.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace hindcast::session {
 
-// What loading a document for the session does: builds the simulation and reads its optimiser's
-// settings. Throws Error.
+// Loads a document as the session does: builds the simulation and reads its optimiser's settings.
+// Throws Error.
 std::unique_ptr<Simulation> load_scene(const document::Document& document,
                                        const std::filesystem::path& file, const Registry& registry,
                                        const SimulationOptions& options);
-// The error with the place of what its pointer leads to, or of the nearest thing around it that was
-// read from a text.
+// The error with the place of the node that its pointer leads to, or of the nearest node around it
+// that was read from a text.
 Error placed(Error error, const document::Document& document);
 
 struct SceneFault {

@@ -30,7 +30,7 @@ bool is_object(const Node& schema) {
            (schema.find("required") != nullptr && schema.find("type") == nullptr);
 }
 
-// Whether what is written cannot be meant by this leaf.
+// True if the written text cannot be meant by this leaf.
 bool contradicts(const Node& leaf, const TextTree& tree, int entry) {
     if (entry == TextTree::none) return false;
     const TextTree::Entry& e = tree[entry];
@@ -46,7 +46,7 @@ bool contradicts(const Node& leaf, const TextTree& tree, int entry) {
     }
     if (leaf.find("type") != nullptr && !is_object(leaf)) return true;
     if (leaf.find("enum") != nullptr || leaf.find("const") != nullptr) return true;
-    // Of alternatives, those that do not know a key that is written.
+    // Drops alternatives that do not know a key in the text.
     const Node *const properties = leaf.find("properties"), *const required = leaf.find("required");
     const Node* const more = leaf.find("additionalProperties");
     const bool strict = (more != nullptr && more->is_boolean() && !more->boolean()) ||
@@ -303,7 +303,7 @@ KeyHelp SchemaGuide::help(const TextTree& tree, int entry) const {
     for (const Node* const leaf : at(tree, object))
         help.required |= lists(leaf->find("required"), tree[entry].key);
     if (help.required) help.facts += help.facts.empty() ? "required" : ", required";
-    // What a type is, where it is chosen.
+    // At "type" the help describes the chosen type.
     if (help.key == "type")
         for (const Node* const leaf : at(tree, object))
             if (const std::string& text = text_of(*leaf, "description"); !text.empty())

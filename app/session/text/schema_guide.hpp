@@ -1,6 +1,6 @@
-// What the JSON schema of scenes (engine/sim/scene/schema.hpp) says about a place of a text: which
-// keys and values may stand there and what they mean. References, alternatives and the cases of
-// "type" are followed by what is written around the place.
+// SchemaGuide: the JSON schema of scenes (engine/sim/scene/schema.hpp) at a place of a text: the
+// keys and values allowed there and their meanings. The text around the place decides among
+// references, alternatives and the cases of "type".
 #pragma once
 
 #include <string>
@@ -26,14 +26,14 @@ public:
 
     using Nodes = std::vector<const document::Node*>;
     // The schemas that the value of the entry may follow, references and alternatives resolved: none
-    // if the schema does not know the place. Those that what is written contradicts are left out.
+    // if the schema does not know the place. Schemas that the text contradicts are left out.
     Nodes at(const TextTree& tree, int entry) const;
-    // Of a new item of the array, or a new member of this key.
+    // The schemas of a new item of the array, or of a new member with this key.
     Nodes at_new(const TextTree& tree, int container, const std::string& key = {}) const;
 
     // The keys of this object, required ones first, in the schema's order.
     std::vector<KeyHelp> keys(const TextTree& tree, int object) const;
-    // What is known of one member; an empty `key` if nothing is.
+    // Help on one member; an empty `key` if there is none.
     KeyHelp help(const TextTree& tree, int entry) const;
 
     // The values that can be listed, as JSON: words of choices, constants, true and false, the
@@ -42,7 +42,7 @@ public:
     // A value to begin with, as JSON: the default, else the least that fits.
     std::string sample(const Nodes& schemas, const TextTree& tree) const;
     std::string sample_of_key(const TextTree& tree, int object, const std::string& key) const;
-    // Whether one of the schemas is, or refers to, this definition.
+    // True if one of the schemas is, or refers to, this definition.
     bool refers_to(const TextTree& tree, int entry, const std::string& definition) const;
     // The description of the entry's key, else of the nearest key around it that has one.
     std::string description(const TextTree& tree, int entry) const;

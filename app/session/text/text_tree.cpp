@@ -152,7 +152,7 @@ private:
         return closed;
     }
 
-    // Whether a string with a colon behind it begins here.
+    // True if a string with a colon behind it begins here.
     bool key_begins() {
         if (at_ >= text_.size() || text_[at_] != '"') return false;
         const std::size_t before = at_;
@@ -172,7 +172,7 @@ private:
         return false;
     }
 
-    // What stands here becomes the value of entry k.
+    // Reads the text here as the value of entry k.
     void value(int k) {
         if (at_ >= text_.size()) return;
         entry(k).begin = at_;

@@ -1,7 +1,7 @@
-// Where things stand in the text of a scene while it is being typed. Any text has a tree: what is
-// missing (a comma, a bracket, a quote, a value) is taken as the shortest thing that could be meant,
-// so that an entry is found and the cursor has a place in every state of the text. Whether the text
-// is right is not told here: Document::parse does.
+// TextTree: the places of entries in the text of a scene while it is being typed. Any text has a
+// tree: a missing comma, bracket, quote or value is taken as the shortest one that could be meant,
+// so that an entry is found and the cursor has a place in every state of the text. Document::parse,
+// not this tree, tells if the text is right.
 //
 //     const TextTree tree(text);
 //     tree.find("/forces/0/stiffness");       // -> entry -> its bytes in the text
@@ -60,8 +60,8 @@ public:
     std::string pointer(int entry) const;
     // The text of a member that is a string; "" if there is none.
     std::string string_at(int object, std::string_view key) const;
-    // What the object of a section goes by, as Scene::objects() says: its name, or its type and its
-    // place among those of the type.
+    // The name of a section's object as in Scene::objects(): its "name", or its type and its place
+    // among those of the type.
     std::string object_name(int object) const;
     // The objects of the sections, in the scene's order: pairs of section and entry.
     std::vector<std::pair<std::string, int>> objects() const;
@@ -86,8 +86,8 @@ public:
     TextPosition position(std::size_t offset) const;
     std::size_t offset(TextPosition position) const;
 
-    // The last byte before `offset`, or the first one from it on, that is no white space and not in a
-    // comment; 0 if there is none.
+    // The last byte before `offset`, or the first one from it on, that is neither white space nor
+    // in a comment; 0 if there is none.
     char before(std::size_t offset, std::size_t* at = nullptr) const;
     char behind(std::size_t offset, std::size_t* at = nullptr) const;
 

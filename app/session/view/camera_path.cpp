@@ -163,7 +163,7 @@ Camera CameraPath::at(double time) const {
     Camera camera = keys_[i].camera;
     camera.eye = {x[0], x[1], x[2]};
     camera.target = {x[3], x[4], x[5]};
-    // Of opposite directions none is between: the key's own stays.
+    // Between opposite directions there is no mean: the key's own stays.
     if (const Vec3 up{x[6], x[7], x[8]}; length_of(up) > 1e-6)
         for (std::size_t c = 0; c < 3; ++c) camera.up[c] = up[c] / length_of(up);
     camera.field_of_view = std::min(std::max(x[9], 1.0), 170.0);

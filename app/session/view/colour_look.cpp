@@ -59,7 +59,7 @@ ColourLook ColourLook::of(const document::Document& document) {
 Node ColourLook::in_view_of(const document::Document& document) const {
     const Node* const old = document.find("/view");
     Node view = old != nullptr ? *old : Node::object();
-    // What is the default is left out.
+    // Defaults are left out.
     const auto say = [&](const char* key, bool wanted, Node value) {
         if (wanted)
             view.set(key, std::move(value));

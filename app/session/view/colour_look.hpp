@@ -1,5 +1,5 @@
-// How the numbers of a scene become colours: what the scene's "view" says, what the user chooses, and
-// what the renderer gets of it. The window, `hindcast render` and Python share it.
+// ColourLook: the mapping of a scene's numbers to colours: from the scene's "view", the user's
+// choice, and for the renderer. The window, `hindcast render` and Python share it.
 #pragma once
 
 #include <array>
@@ -40,12 +40,12 @@ struct ColourLook {
     // The map that is used: without a choice, coolwarm for derivatives that have a sign and where
     // the run has numbers on both sides of 0, else viridis.
     render::ColourMap map_for(const Snapshot& now) const;
-    // Sets map, range and scale of the view. Where the range of the run is not known yet, that of
-    // the frame is taken.
+    // Sets map, range and scale of the view. While the range of the run is not known, that of the
+    // frame is taken.
     void apply(render::View& view, const Snapshot& now) const;
-    // Whether the whole run, or what there will ever be of it, is measured.
+    // True if the whole run, or all frames that it will ever have, is measured.
     bool is_settled(const Snapshot& now) const;
-    // What the range is: "of the whole run", "of the run so far", "of this moment", "set by hand".
+    // The kind of range: "of the whole run", "of the run so far", "of this moment", "set by hand".
     std::string words(const Snapshot& now) const;
 };
 

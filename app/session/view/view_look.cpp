@@ -140,7 +140,7 @@ ViewLook ViewLook::of(const document::Document& document) {
 Node ViewLook::in_view_of(const document::Document& document) const {
     const Node* const old = document.find("/view");
     Node view = old != nullptr ? *old : Node::object();
-    // What is the default is left out.
+    // Defaults are left out.
     const auto say = [&](const char* key, bool wanted, const auto& value) {
         if (wanted)
             view.set(key, value());

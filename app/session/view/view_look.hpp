@@ -1,5 +1,5 @@
-// What the scene's "view" says of how things are drawn, besides colours (colour_look.hpp) and the
-// camera: arrows, the thickness of tubes, a slice, fields as heights, distances. The window,
+// ViewLook: the settings for drawing in the scene's "view", besides colours (colour_look.hpp) and
+// the camera: arrows, the thickness of tubes, a slice, fields as heights, distances. The window,
 // `hindcast render` and Python share it.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace hindcast::session {
 
-// Where a distance ends: at a place that rests or on something, and then it goes along with it.
+// An end of a distance: a place that rests, or one on an object, with which it moves.
 struct DistanceEnd {
     std::string of = {};                    // a body or another object; "": a place that rests
     std::vector<std::int64_t> points = {};  // of the body
@@ -32,10 +32,10 @@ struct Distance {
     bool operator==(const Distance&) const = default;
 };
 
-// Where an element of the channel "position" is, m; none where that is not known.
+// The place (m) of an element of the channel "position"; none if it is not known.
 using PointPlaces = std::function<std::optional<render::Vec3>(std::int64_t point)>;
-// Where the end is in this frame, m. Throws Error where the stage has no such thing or point, and
-// where the place is not known.
+// The place of the end in this frame, m. Throws Error if the stage has no such object or point, or
+// if the place is not known.
 render::Vec3 place_of(const DistanceEnd& end, const render::Stage& stage,
                       const render::Frame& frame, const PointPlaces& points);
 

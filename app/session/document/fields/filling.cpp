@@ -154,7 +154,7 @@ public:
                 if (around_.rows == 0 || !is_list_of_numbers(form)) return true;
                 const auto components = static_cast<std::size_t>(around_.components);
                 if (form.is_vector()) return form.least <= components;
-                // How long rows of single numbers are is not known.
+                // The length of rows of single numbers is not known.
                 const bool rows = form.parts[0].kind == FormKind::list;
                 return rows == (components > 1) && !all_numbers(old).empty();
             }
@@ -387,7 +387,7 @@ private:
         return blank(form);
     }
 
-    // What both have by the same keys stays.
+    // Keys that both forms have keep their values.
     Node converted_object(const Form& form, const Node& old) const {
         Node node = object(form);
         const Node* from = old.is_object() ? &old : nullptr;
@@ -493,7 +493,7 @@ std::optional<std::size_t> alternative_of(const Form& form, const Node& value) {
     if (value.is_null()) return std::nullopt;
     for (std::size_t k = 0; k < form.parts.size(); ++k)
         if (fits(form.parts[k], value)) return k;
-    // What is not complete or not right yet.
+    // Values that are not complete or not right yet.
     for (std::size_t k = 0; k < form.parts.size(); ++k) {
         const Form& part = form.parts[k];
         if (part.kind == FormKind::object && value.is_object())

@@ -12,11 +12,12 @@
 
 namespace hindcast::session {
 
-// What is known around a value that is made.
+// Facts about the surroundings of a value that is made.
 struct Surroundings {
     int dimension = 3;                  // of the scene
     std::vector<std::string> bodies;    // their names
-    std::vector<std::string> elements;  // names of what the value has numbers of; may be empty
+    std::vector<std::string> elements;  // names of the elements that the value has numbers of; may
+                                        // be empty
     // The numbers that the value stands for now, in rows of `components`; may be empty.
     std::span<const double> numbers = {};
     int components = 1;
@@ -29,21 +30,21 @@ struct Surroundings {
 // With the numbers of a quantity, as far as all of them are known; it must live as long.
 Surroundings surroundings_of(const QuantityInfo& quantity);
 
-// Whether the value has this form: its kind, and that of all that it consists of. Bounds of numbers
-// are the loader's business.
+// True if the value and all its parts have the kinds of this form. The loader checks the bounds of
+// numbers.
 bool fits(const Form& form, const document::Node& value);
 
-// Of the alternatives that one which the value has, or else resembles; none for null.
+// The alternative that the value has, or else resembles; none for null.
 std::optional<std::size_t> alternative_of(const Form& form, const document::Node& value);
-// What a combo calls an alternative: "one number", "formula", "those in a box".
+// The title of an alternative in a combo: "one number", "formula", "those in a box".
 std::string title_of(const Form& alternative);
 
 // A value of the form: its default, or the simplest one.
 document::Node blank(const Form& form, const Surroundings& around);
 // False: the form cannot say the numbers: they are not all known, or too many to be written.
 bool can_write(const Form& form, const document::Node& old, const Surroundings& around);
-// A value of the form that keeps of the old one what the form has a place for; null unless
-// can_write().
+// A value of the form that keeps the parts of the old one for which the form has a place; null
+// unless can_write().
 document::Node converted(const Form& form, const document::Node& old, const Surroundings& around);
 
 // The place within a value where it names a file that nobody has chosen yet.
@@ -53,8 +54,8 @@ struct WantedFile {
 };
 std::optional<WantedFile> wanted_file(const Form& form, const document::Node& value);
 
-// How many elements a value makes by its "counts" or "cells": "24 in all", "35 points, 24 cells";
-// "" for anything else.
+// The number of elements that a value makes by its "counts" or "cells": "24 in all", "35 points, 24
+// cells"; "" for anything else.
 std::string count_text(const Form& form, const document::Node& value);
 
 // Writes a value below `root`, by a pointer; objects on the way that are missing are made.

@@ -1,8 +1,8 @@
-// What may be written at a place of a scene, as a tree for editors: made of the scene's JSON schema
-// (engine/sim/scene/schema.hpp) alone, so that whatever a module's rows allow can be edited without
-// knowing the module. References are followed, alternatives of alternatives are one list, a number
-// that may also be a fraction is a number, and an object of exactly one key is an alternative of
-// its own.
+// Form: the values allowed at a place of a scene, as a tree for editors: made from the scene's JSON
+// schema (engine/sim/scene/schema.hpp) alone, so that whatever a module's rows allow can be edited
+// without knowing the module. References are followed, alternatives of alternatives are one list, a
+// number that may also be a fraction is a number, and an object of exactly one key is an
+// alternative of its own.
 //
 //     SceneForms forms(registry);
 //     forms.at("/$defs/forces.springs/properties/connect").kind   // FormKind::alternatives
@@ -83,7 +83,7 @@ public:
     const document::Document& schema() const { return schema_; }
     // By a pointer into the schema. Throws Error where the schema has nothing.
     const Form& at(const std::string& pointer) const;
-    // Of a key of a module's objects; null where its schema does not have the key.
+    // The form of a key of a module's objects; null if its schema does not have the key.
     const Form* of_field(model::Section section, const std::string& type,
                          const std::string& key) const;
 

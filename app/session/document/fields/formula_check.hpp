@@ -5,7 +5,7 @@
 
 namespace hindcast::session {
 
-// What is wrong with the formula, with its place; "" if it can be read.
+// The fault of the formula, with its place; "" if it can be read.
 std::string formula_fault(const std::string& formula);
 // The names and functions that a formula may use, for a tooltip.
 std::string formula_names();

@@ -1,4 +1,4 @@
-// What other ways to write a value need: the numbers around it, and a file that it names.
+// Data for other ways to write a value: the numbers around it, and a file that it names.
 #include <algorithm>
 
 #include "app/session/document/fields/filling.hpp"

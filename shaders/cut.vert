@@ -1,5 +1,6 @@
-// Where the slice cuts tetrahedra: a triangle or a quadrangle each, six vertices for either, with the
-// numbers of the corners interpolated. They stand in `indices` after `columns` other numbers.
+// The cuts of the slice through tetrahedra: a triangle or a quadrangle each, six vertices for
+// either, with the numbers of the corners interpolated. They stand in `indices` after `columns`
+// other numbers.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/scene.glsl"

@@ -14,7 +14,7 @@ float lines(vec2 uv, float spacing, float width) {
     const vec2 x = uv / spacing, slope = max(fwidth(x), 1e-6);
     const vec2 off = abs(fract(x - 0.5) - 0.5) / slope;
     const vec2 line = clamp(0.5 * width + 0.5 - off, 0.0, 1.0);
-    // Where lines come closer than a few pixels they become a tone, then nothing.
+    // Lines closer than a few pixels become a tone, then nothing.
     const vec2 room = clamp((0.28 - slope) / 0.2, 0.0, 1.0);
     return max(line.x * room.x, line.y * room.y);
 }
@@ -39,7 +39,7 @@ void main() {
         out_colour = vec4(draw.colour.rgb, alpha);
         return;
     }
-    // How far the two finest grids have faded in: draw.scale, 0 .. 1.
+    // The opacity of the two finest grids: draw.scale, 0 .. 1.
     const float fine = lines(uv, draw.spacing, 1.0) * draw.scale;
     const float coarse = lines(uv, draw.spacing * 10.0, 1.2);
     const vec3 ink = dark ? vec3(0.80, 0.84, 0.90) : vec3(0.20, 0.23, 0.28);

@@ -1,4 +1,4 @@
-// Where the ray of this pixel meets the ball, its light and its depth.
+// The point at which the ray of this pixel meets the ball, its light and its depth.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define FEW_LOOKS
@@ -16,8 +16,8 @@ layout(depth_less) out float gl_FragDepth;
 #endif
 
 #if PASS != SHADOW
-// Where the ray of this pixel meets the ball, and the normal there; filled where the slice cuts it.
-// False: what the ray meets is hidden.
+// The point at which the ray of this pixel meets the ball, and the normal there; the ball is filled
+// where the slice cuts it. False if the point is hidden.
 bool meet(vec3 ray, out vec3 p, out vec3 normal) {
     const vec3 from = on_billboard - ball.xyz;
     const vec3 nearest = from - ray * dot(from, ray);

@@ -14,8 +14,8 @@ layout(location = 5) flat in vec3 colour;
 layout(location = 6) flat in uint element;
 
 #if PASS != SHADOW
-// Whether anything is to be seen at p of the capsule: filled where the slice cuts it, and then p and
-// the normal are on the slice.
+// True if the capsule is visible at p. It is filled where the slice cuts it; p and the normal are
+// then moved to the slice.
 bool seen_at(inout vec3 p, inout vec3 normal, float r) {
     if (!cut_away(p)) return true;
     normal = scene.slice.xyz;

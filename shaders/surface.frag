@@ -17,7 +17,7 @@ void main() {
     if (has(edges_shown)) {
         const vec3 near = barycentric / fwidth(barycentric);
         const float edge = min(near.x, min(near.y, near.z));
-        // Where triangles are a few pixels wide, edges would hide them.
+        // Edges would hide triangles that are a few pixels wide.
         const vec3 size = 1.0 / fwidth(barycentric);
         const float room = smoothstep(4.0, 14.0, min(size.x, min(size.y, size.z)));
         colour *= 1.0 - 0.32 * room * (1.0 - smoothstep(0.3, 1.2, edge));

@@ -93,7 +93,7 @@ struct SceneOptions {
 // Prints each warning once, however many simulations of a scene find it.
 std::function<void(const Warning&)> warning_printer();
 
-// What --nondeterministic comes to on this device, as a line of output whose text begins after so
+// The effect of --nondeterministic on this device, as a line of output whose text begins after so
 // many columns; "" if it was not asked for.
 std::string order_line(const Device& device, int label_width);
 // Simulations like this one on the further devices that it was given (DeviceOptions::others).

@@ -1,4 +1,4 @@
-// What gradients take: the plan before the run, the measured peak after it.
+// Memory of gradients: the plan before the run, the measured peak after it.
 #pragma once
 
 #include <cstdint>

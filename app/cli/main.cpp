@@ -47,7 +47,7 @@ int report(const std::string& message) {
     return 1;
 }
 
-// After everything was printed: what did not arrive is a failure.
+// After everything was printed: output that did not arrive is a failure.
 int finish_output(int status) {
     const int error = std::fflush(stdout) != 0 ? errno : 0;
     if (error == 0 && std::ferror(stdout) == 0) return status;
@@ -57,8 +57,8 @@ int finish_output(int status) {
     return std::max(status, failed);
 }
 
-// What is wrong with the command line. Arguments that nobody took are named one by one, with what
-// `--` has to do with them.
+// The fault of the command line. Unknown arguments are named one by one, with advice on `--` if it
+// matters.
 std::string usage_message(const CLI::App* app, const CLI::Error& error) {
     std::vector<std::string> rest = app->remaining(true);
     const bool marked = std::erase(rest, "--") > 0;

@@ -29,7 +29,7 @@ std::size_t terminal_width() {
     return size.ws_col;
 }
 
-// A terminal that has gone is no reason to stop.
+// A closed terminal must not stop the work.
 void put(const std::string& text) {
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);

@@ -1,5 +1,6 @@
-// How far a long command is, on the error stream: a bar with rate and remaining time on a terminal,
-// in a pipe a line for about every twentieth of the work (at least every half minute), or nothing.
+// Progress of a long command, on the error stream: a bar with rate and remaining time on a
+// terminal, in a pipe a line for about every twentieth of the work (at least every half minute), or
+// nothing.
 //
 //     Progress progress("step", 1000, Progress::Pipe::silent, quiet);
 //     progress.update(k, [&] { return fmt::format("loss {:.6g}", loss); });

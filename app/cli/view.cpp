@@ -136,7 +136,7 @@ Command add_view(CLI::App& app) {
     command->get_option("scene")->required(false)->description(
         "The scene file (JSON), or a robot's model (MJCF, URDF); without one the gallery of "
         "bundled scenes is shown");
-    // What is changed is changed in the window.
+    // Changes are made in the window.
     command->remove_option(command->get_option("--set"));
     command->remove_option(command->get_option("--steps"));
     command->get_option("--checkpoint")->needs(command->get_option("scene"));

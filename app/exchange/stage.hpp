@@ -1,8 +1,8 @@
-// What is drawn, as the renderer takes it: plain data, no Vulkan and no physics.
+// The input of the renderer: plain data, no Vulkan and no physics.
 //
-//   Stage   what there is: made once for each simulation that was built
+//   Stage the things to draw: made once for each simulation that was built
 //   Frame   one moment of it: which of the shared slots holds its numbers
-//   View    how it is looked at: camera, size, switches, colours
+//   View the way of looking at it: camera, size, switches, colours
 //
 // Numbers that change from frame to frame lie in channels: arrays in memory that solver and
 // renderer share (transport.hpp), in the solver's layout (elements side by side, the components of
@@ -58,17 +58,17 @@ struct Drawable {
     Kind kind = Kind::points;
     std::string name;  // of the scene's object
     int places = -1;   // channel of positions, or -1
-    // Channel of the numbers shown as colour (1 component), or as arrows, or -1. Of points and
+    // Channel of the numbers shown as colour (1 component), or as arrows, or -1. For points and
     // arrows its elements are those of `places`.
     int values = -1;
     bool ghost = false;                 // drawn pale, under everything else, not picked
-    bool measured = false;              // a ghost: where measured data say that the thing was
-    bool measured_partly = false;       // and what they do not say is as in the simulation
+    bool measured = false;              // a ghost: at the measured place of the thing
+    bool measured_partly = false;       // and parts that were not measured are as in the simulation
     std::int64_t first = 0, count = 0;  // points and arrows
     double radius = 0;                  // m; points and segments, where a frame has no other
-    // As said above; of a solid the elements of the positions by which it can be pulled.
+    // As described at Kind; for a solid the elements of the positions by which it can be pulled.
     std::vector<std::uint32_t> indices;
-    // Of a surface in space: what it encloses, 4 corners each, with the numbers of the owner's
+    // Tetrahedra that a surface in space encloses, 4 corners each, in the order of the owner's
     // elements. A slice fills its cuts with these.
     std::vector<std::uint32_t> tetrahedra;
     std::vector<std::uint32_t> element_of;  // of triangle k: the element of `values`; empty: k
@@ -84,7 +84,7 @@ struct Drawable {
     }
 };
 
-// What can be told apart of a drawable: its number counts within the drawable.
+// The kind of a drawable's elements, which are counted within the drawable.
 enum class ElementKind : std::uint8_t {
     none,     // nothing: a plane, a ball, a frame
     point,    // 0 is the drawable's first one
@@ -160,7 +160,7 @@ inline Vec3 placed(const std::vector<double>& numbers, const Vec3& p) {
     return x;
 }
 
-// Of the balls of drawable `number` at that moment, m.
+// The radius of the balls of drawable `number` at that moment, m.
 inline double radius_in(const Drawable& drawable, int number, const Frame& frame) {
     const auto n = static_cast<std::size_t>(number);
     const bool own = drawable.kind == Drawable::Kind::points && n < frame.numbers.size() &&
@@ -208,7 +208,7 @@ struct Label {
     bool operator==(const Label&) const = default;
 };
 
-// What is on the side of the plane that its normal points to is hidden: normal . x > offset.
+// Hides everything on the side of the plane that its normal points to: normal . x > offset.
 struct Slice {
     Vec3 normal{1, 0, 0};  // of any length but 0
     double offset = 0;     // m, where the normal has length 1
@@ -216,7 +216,7 @@ struct Slice {
     bool operator==(const Slice&) const = default;
 };
 
-// How thick segments are drawn: their radius in m, or in pixels; both 0: that of the drawable.
+// The thickness of segments: their radius in m, or in pixels; both 0: that of the drawable.
 struct Tubes {
     double radius = 0, pixels = 0;
 

@@ -1,4 +1,5 @@
-// How the solver's numbers reach Vulkan: memory that both sides have, for three slots of channels.
+// Transport of the solver's numbers to Vulkan: memory that both sides share, for three slots of
+// channels.
 //
 //   exported   memory of Vulkan, imported by CUDA through a file descriptor; no host involved. With
 //              a timeline semaphore, where the device exports those too: frames are published while
@@ -8,8 +9,7 @@
 //   staging    memory of the host, copied to the device's with each frame drawn
 //
 // One slot is the latest complete one, one may be being drawn, and one is free to be written:
-// neither side ever waits for the other. What a slot holds is not written again before nothing
-// draws it.
+// neither side ever waits for the other. A slot is not written again while a draw uses it.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ const char* name_of(TransportKind kind);
 // "auto" gives none. Throws Error for another word, naming those there are.
 std::optional<TransportKind> transport_named(const std::string& name);
 
-// Where the solver writes one channel of one slot.
+// The memory to which the solver writes one channel of one slot.
 struct SharedMemory {
     std::byte* host = nullptr;  // all kinds but `exported`
     std::size_t bytes = 0;
@@ -54,15 +54,15 @@ public:
     // A timeline semaphore of Vulkan that the solver's device raises: an opaque fd, which stays the
     // renderer's. -1: none, and the writer waits for its device before it publishes.
     virtual int semaphore() const { return -1; }
-    // What the semaphore was raised to.
+    // The value that the semaphore was raised to.
     virtual std::uint64_t raised() const { return 0; }
 
     // ---- the writer ----
     // A slot that is neither the latest complete one nor being drawn nor on its way; the writer
     // keeps it until publish(). Never waits: the reader holds at most one.
     int begin();
-    // Whether there is none for begin(), since frames are on their way in all others: the writer is
-    // ahead of its device. Then it synchronises that, and says so by settle().
+    // True if begin() would find no slot, since frames are on their way in all others: the writer
+    // is ahead of its device. Then it synchronises the device and calls settle().
     bool full();
     void settle();
     // The semaphore is raised to this next; greater than ever before.

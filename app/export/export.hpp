@@ -12,7 +12,7 @@
 //   NAME.usda            all frames in one file: what the window shows, also rigid bodies and obstacles
 //                        (usd.hpp)
 //
-// NAME is that of the scene's file. Which cells there are: geometry.hpp.
+// NAME is that of the scene's file. geometry.hpp describes the cells.
 #pragma once
 
 #include <filesystem>
@@ -43,7 +43,7 @@ std::string to_obj(const Geometry& geometry);
 
 class Exporter {
 public:
-    // Where a file of this name goes.
+    // The path for a file of this name.
     using Place = std::function<std::filesystem::path(const std::string&)>;
 
     // `every`: whole steps between two frames, at least 1; 0: as the scene's outputs. Files of an

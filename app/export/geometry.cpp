@@ -109,7 +109,7 @@ void Geometry::add_attribute(const std::string& name, const Array& array) {
         if (part.cells.empty() || !is_of(name, part.owner)) continue;
         const std::int64_t last = *std::ranges::max_element(part.element_of);
         if (part.corners != 2 && elements == points_) continue;
-        // Of a body of tetrahedra the surface shows some elements only.
+        // The surface of a body of tetrahedra shows some elements only.
         if (part.corners == 3 ? elements <= last : elements != last + 1) continue;
         attribute.of = Attribute::Of::cells;
         attribute.part = p;

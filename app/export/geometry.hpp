@@ -1,8 +1,8 @@
-// What a model draws, as points and cells for mesh files: points, segments, surfaces, fields on
-// grids. Obstacles, frames and targets are not among them.
+// Geometry: the drawings of a model as points and cells for mesh files: points, segments, surfaces,
+// fields on grids; without obstacles, frames and targets.
 //
-// The points are the model's, all of them, then the nodes of the fields. What is known of each goes
-// by its number.
+// The points are the model's, all of them, then the nodes of the fields. Attributes go by the
+// number of the point.
 #pragma once
 
 #include <cstdint>

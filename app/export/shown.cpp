@@ -11,13 +11,14 @@ namespace {
 
 using model::ShownQuantity;
 
-// Where the quantity's elements are drawn, if they are: as segments or as triangles of a surface.
+// The part that draws the quantity's elements, if there is one: as segments or as triangles of a
+// surface.
 std::optional<std::size_t> part_of(const ShownQuantity& quantity, const Geometry& geometry) {
     for (std::size_t p = 0; p < geometry.parts().size(); ++p) {
         const Part& part = geometry.parts()[p];
         if (part.owner != quantity.drawn_by() || part.corners == 1 || part.cells.empty()) continue;
         const std::int64_t last = *std::ranges::max_element(part.element_of);
-        // Of a body of tetrahedra the surface shows some elements only.
+        // The surface of a body of tetrahedra shows some elements only.
         if (part.corners == 3 ? last < quantity.count : last + 1 == quantity.count) return p;
     }
     return std::nullopt;

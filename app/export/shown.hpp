@@ -1,5 +1,5 @@
-// What a scene shows as colours (engine/model/shown.hpp), as data of a geometry's points and cells
-// under the names that the window has.
+// Shown: the quantities that a scene shows as colours (engine/model/shown.hpp), as data of a
+// geometry's points and cells under the names that the window uses.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace hindcast::exporting {
 
 class Shown {
 public:
-    // Of the built model that the geometry is of. What is of elements that are not drawn is left
-    // out, as in the window. Throws Error if a quantity has the name of a state array.
+    // `model` is the built model of the geometry. Quantities of elements that are not drawn are
+    // left out, as in the window. Throws Error if a quantity has the name of a state array.
     Shown(model::Model& model, const Geometry& geometry);
 
     // Computes all of the state as it is.

@@ -71,7 +71,7 @@ Indexed indexed(const std::vector<Vec3>& corners) {
     return mesh;
 }
 
-// Of row vectors, as USD has them: (x, y, z, 1) times this. `pose`: centre, rotation by rows.
+// The matrix for row vectors, as in USD: (x, y, z, 1) times this. `pose`: centre, rotation by rows.
 std::string matrix_of(const std::vector<double>& pose) {
     std::string text = "( ";
     for (std::size_t i = 0; i < 3; ++i)
@@ -295,7 +295,7 @@ std::unique_ptr<UsdScene::Thing> UsdScene::thing_of(std::size_t number,
             return nullptr;
         case Kind::arrows: return nullptr;
     }
-    // What may move has a transform: a body's, or an obstacle's with a velocity.
+    // Objects that may move have a transform: a body, or an obstacle with a velocity.
     const bool by_matrix = thing->form == Thing::Form::rigid;
     if (!by_matrix && thing->form != Thing::Form::ball && thing->form != Thing::Form::plane)
         return thing;

@@ -138,7 +138,7 @@ void UsdFile::write(const fs::path& file, const Head& head) const {
         for (const std::string& property : object.fixed) put("        " + property + "\n");
         for (const std::size_t k : object.sampled) {
             const Property& property = properties_[k];
-            // What is said of a property stands where it has no samples.
+            // The metadata of a property stands at its declaration without samples.
             if (!property.metadata.empty())
                 put("        " + property.declaration + " (" + property.metadata + ")\n");
             put("        " + property.declaration + ".timeSamples = {\n");

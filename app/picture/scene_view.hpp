@@ -18,8 +18,8 @@
 
 namespace hindcast::picture {
 
-// What is asked of the camera; where nothing is said, it is as the scene says, else all of it is
-// seen from the front, a little from the right and from above.
+// Options for the camera. Without any it is the scene's; if the scene has none, all of it is seen
+// from the front, a little from the right and from above.
 struct CameraWish {
     std::string side = "default";  // front, right or top; in space
     std::optional<render::Vec3> eye = {}, target = {}, up = {};

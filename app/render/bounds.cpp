@@ -38,7 +38,7 @@ private:
     Bounds box_{{far, far, far}, {-far, -far, -far}};
 };
 
-// What the host knows: obstacles, places that something is wanted at, grids.
+// Adds the bounds that the host knows: obstacles, targets, grids.
 void add_known(Box& box, const Drawable& drawable, const std::vector<double>& numbers,
                const Mesh* mesh, const Element& part, const std::array<double, 2>& heights) {
     const bool chosen = part.number >= 0 && part.kind == elements_of(drawable.kind);
@@ -75,7 +75,8 @@ void add_known(Box& box, const Drawable& drawable, const std::vector<double>& nu
     }
 }
 
-// What the device must look at: places by their numbers, or by the indices of lines and triangles.
+// Adds the measurements that the device must make: places by their numbers, or by the indices of
+// lines and triangles.
 void add_measurements(std::vector<Measurement>& all, const Stage& stage, const Frame& frame,
                       int number, const Element& part) {
     const Drawable& drawable = stage.drawables[static_cast<std::size_t>(number)];
@@ -115,7 +116,7 @@ void add_measurements(std::vector<Measurement>& all, const Stage& stage, const F
     }
 }
 
-// Where the numbers are that an element is coloured by.
+// Adds the measurement of the numbers that an element is coloured by.
 void add_numbers(std::vector<Measurement>& all, const Drawable& drawable, int number,
                  std::int64_t element) {
     const auto add = [&](std::int64_t first) {

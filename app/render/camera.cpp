@@ -22,7 +22,7 @@ double half_tangent(const Camera& camera) {
     return std::tan(glm::radians(std::clamp(camera.field_of_view, 1.0, 170.0)) / 2);
 }
 
-// How much of the world is seen from top to bottom at the target.
+// The height of the visible world at the target, m.
 double height_at_target(const Camera& camera) {
     if (camera.orthographic) return camera.height;
     return 2 * glm::distance(of(camera.eye), of(camera.target)) * half_tangent(camera);
@@ -68,7 +68,7 @@ void pan(Camera& camera, double right_pixels, double up_pixels, int view_height)
 }
 
 void zoom(Camera& camera, double factor, double cursor_x, double cursor_y, double aspect) {
-    // What lies under the cursor at the target's depth stays there.
+    // The place under the cursor at the target's depth stays there.
     const Axes axes = axes_of(camera);
     const double half = height_at_target(camera) / 2;
     const glm::dvec3 cursor =

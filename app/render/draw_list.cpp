@@ -348,7 +348,7 @@ void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32
     constants.scale = static_cast<float>(std::min(1.0, 1.6 * (std::ceil(level) - level)));
     Item& item = add(Shape::plane, number, 6, constants);
     item.casts_shadow = false;
-    // The grid is no obstacle: what has gone below it is seen through it.
+    // The grid hides nothing: things below it are seen through it.
     if ((flags & is_grid) != 0 && !list_.flat) {
         item.group = Group::grid;
         item.writes_depth = false;

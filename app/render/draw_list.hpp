@@ -1,4 +1,5 @@
-// What is to be drawn and measured, worked out from stage, frame and view: plain data, no Vulkan.
+// DrawList: the draws and measurements, worked out from stage, frame and view: plain data, no
+// Vulkan.
 #pragma once
 
 #include <cstdint>

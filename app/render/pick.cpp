@@ -1,6 +1,6 @@
-// What is under a pixel: drawable, element and depth are drawn for the few pixels around it alone,
-// and read back. The middle pixel counts, or else the nearest one that shows something, so that
-// thin drawables can be hit.
+// Picking: drawable, element and depth are drawn for the few pixels around a pixel alone, and read
+// back. The middle pixel counts, or else the nearest one that shows something, so that thin
+// drawables can be hit.
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -33,7 +33,7 @@ void name_handle(const VulkanContext& context, Handle handle, const std::string&
                  static_cast<typename Handle::CType>(handle), name);
 }
 
-// What every shader of drawables may be specialised by (include/scene.glsl).
+// Specialisation constants of every shader of drawables (include/scene.glsl).
 struct Constants {
     vk::Bool32 wide = 0;
     std::int32_t samples = 1;

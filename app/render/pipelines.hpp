@@ -3,8 +3,8 @@
 // Every drawable is drawn with one layout: set 0 is the view (binding 0 SceneBlock, 1 colour
 // tables, 2 what is measured, 3 shadow map, 4 and 5 SettledBlock), set 1 the drawable in one slot
 // (0 places, 1 values, 2 indices, 3 element_of, 4 normals, 5 triangles around points), and
-// DrawConstants are pushed. What works on the finished picture has a set of images and buffers of
-// its own.
+// DrawConstants are pushed. Passes over the finished picture have a set of images and buffers of
+// their own.
 #pragma once
 
 #include <compare>
@@ -42,7 +42,7 @@ class Pipelines {
 public:
     explicit Pipelines(VulkanContext& context);
 
-    // Of the colour pass: with `keeps_depth`, one sample of the depth outlives it.
+    // `keeps_depth`, for the colour pass: one sample of the depth outlives it.
     vk::RenderPass render_pass(Pass pass, int samples, bool keeps_depth = false) const;
     vk::PipelineLayout layout() const { return *layout_; }
     vk::DescriptorSetLayout view_set() const { return *view_set_; }

@@ -1,4 +1,4 @@
-// Where points are in the frame drawn last, for the host.
+// The places of points in the frame drawn last, for the host.
 #include <algorithm>
 #include <cstring>
 

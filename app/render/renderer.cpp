@@ -130,7 +130,7 @@ void Renderer::State::prepare_targets(const View& view) {
     const bool outlined = view.selected_drawable >= 0;
     put_to = list.occlusion || outlined;
     if (targets && targets->fits(view.width, view.height, view.samples, put_to, outlined)) return;
-    // What was there stays with a draw that no longer needs it, so that switching is cheap.
+    // Images that exist stay although the draw no longer needs them, so that switching is cheap.
     const bool had_lit = targets && targets->lit, had_mask = targets && targets->mask;
     retire(context, targets);
     targets = std::make_shared<Targets>(context, pipelines, view.width, view.height, view.samples,

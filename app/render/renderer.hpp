@@ -43,10 +43,10 @@ public:
     bool draw(const View& view);
     // The frame that was drawn last.
     const std::optional<Frame>& frame() const;
-    // Whether there is a newer frame than that.
+    // True if a newer frame is available.
     bool has_newer() const;
-    // Waits for the last draw if there is a newer frame, which draw() would wait for anyway: to be
-    // called before what is shown beside the picture is put together, so that both are of now.
+    // Waits for the last draw if there is a newer frame, as draw() would do anyway. Call it before
+    // composing the display beside the picture, so that both show the same moment.
     void finish_drawing();
 
     // Waits for the last draw.
@@ -73,12 +73,12 @@ public:
     // element of a surface that has its colours at its corners, those of the corners; else both are
     // the same. None where it has the drawable's own colour. Waits for the device.
     std::optional<std::array<double, 2>> numbers_of(int drawable, const Element& element);
-    // Where `count` points from number `first` on are in the frame drawn last, m; z is 0 in the
-    // plane. Fewer, or none, where there are not so many. Waits for the device where it alone can
+    // The places (m) of `count` points from number `first` on in the frame drawn last; z is 0 in
+    // the plane. Fewer, or none, if there are not so many. Waits for the device if it alone can
     // read them (TransportKind::exported).
     std::vector<Vec3> points(std::int64_t first = 0,
                              std::int64_t count = std::numeric_limits<std::int64_t>::max());
-    // One of them; none where there is no such point.
+    // The place of one point; none if it does not exist.
     std::optional<Vec3> point(std::int64_t number);
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
@@ -117,7 +117,7 @@ Camera default_camera(const Stage& stage, double aspect);
 // the scene, 'y' or 'z'; seen from the front, x points to the right.
 enum class Side : std::uint8_t { front, back, right, left, top, bottom };
 void look_from(Camera& camera, Side side, char up);
-// What is looked at stays as large as it is.
+// The target keeps its size in the picture.
 void set_orthographic(Camera& camera, bool on);
 // Column-major 4x4, Vulkan's clip space (depth 0 .. 1, y down).
 std::array<double, 16> view_matrix(const Camera& camera);

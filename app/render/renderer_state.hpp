@@ -1,5 +1,5 @@
-// What a Renderer holds. renderer.cpp: the public functions; record.cpp: the commands of a draw;
-// pick.cpp: what is under a pixel; bounds.cpp: where drawables are.
+// The state of a Renderer. renderer.cpp: the public functions; record.cpp: the commands of a draw;
+// pick.cpp: picking; bounds.cpp: bounds of drawables.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace hindcast::render {
 
 constexpr int shadow_map_size = 1024;
 
-// What one draw needs of its own while the device works on it; there are two, in turns.
+// The memory of one draw while the device works on it; there are two, in turns.
 struct FrameMemory {
     vk::raii::CommandPool pool{nullptr};
     vk::raii::CommandBuffer commands{nullptr};

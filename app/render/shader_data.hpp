@@ -1,4 +1,4 @@
-// What the shaders read, as they lay it out: mirrors shaders/include/scene.glsl.
+// The shaders' input in their layout: mirrors shaders/include/scene.glsl.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What of a stage stays as it is: indices, which triangles meet at a point, memory for normals, and
-// the descriptor sets of every drawable in every slot.
+// StageMemory: the constant data of a stage: indices, the triangles that meet at each point, memory
+// for normals, and the descriptor sets of every drawable in every slot.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ public:
         return sets_[static_cast<std::size_t>(slot)][static_cast<std::size_t>(drawable)];
     }
     Buffer& normals() { return normals_; }
-    // Of the nodes of a field, six for each square: for height fields.
+    // The offset of the indices of a field's nodes, six for each square: for height fields.
     vk::DeviceSize field_indices(int drawable) const {
         return parts_[static_cast<std::size_t>(drawable)].indices.first;
     }
@@ -44,8 +44,8 @@ private:
     std::array<std::vector<vk::DescriptorSet>, 3> sets_;  // the pool's
 };
 
-// Records, submits and waits: for what is not part of a frame. Where the wait fails, the commands
-// stay until the device has done them; so must what they use, which is the caller's.
+// Records, submits and waits: for work that is not part of a frame. If the wait fails, the commands
+// stay until the device has done them; the caller must keep the resources they use as long.
 void run_once(VulkanContext& context, const std::string& name,
               const std::function<void(const vk::raii::CommandBuffer&)>& record);
 

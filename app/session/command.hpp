@@ -100,9 +100,9 @@ struct UseValues {
     std::uint64_t number = 0;
     std::string name;  // of the undo step
     std::shared_ptr<const document::Node> values;
-    bool any_number = false;  // also those that are no parameters, and one number for several
-    // What is changed in the scene before, as --checkpoint and --set do: the name of one of its
-    // checkpoints, or none; and "path=value".
+    bool any_number = false;  // also those that are not parameters, and one number for several
+    // Changes made to the scene before, as by --checkpoint and --set: the name of one of its
+    // checkpoints, or ""; and "path=value".
     std::string checkpoint = {};
     std::vector<std::string> changes = {};
 };

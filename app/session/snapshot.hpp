@@ -263,7 +263,7 @@ struct Snapshot {
     // and gradients of all iterations.
     std::int64_t gradient_bytes = 0, frame_bytes = 0, frame_limit = 0;
     std::int64_t older_scene_bytes = 0, iteration_bytes = 0;  // parts of frame_bytes
-    // Of the second simulation that shows iterations of an older scene; 0: there is none.
+    // Bytes of the second simulation, which shows iterations of an older scene; 0: there is none.
     std::int64_t older_simulation_bytes = 0;
     std::shared_ptr<const std::vector<LogLine>> log;
 

@@ -33,7 +33,8 @@ void main() {
         if (distance > 0.0) colour *= open_at(at, distance);
     }
     if (outlined) {
-        // How much of the surroundings is selected, where the pixel itself is not.
+        // The coverage of the surroundings by the selection, where the pixel itself is outside of
+        // it.
         const ivec2 last = size - 1;
         float around = 0.0;
         for (int y = -2; y <= 2; ++y)

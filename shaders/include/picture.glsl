@@ -1,5 +1,5 @@
-// What works on the finished picture: images at full and at half size, and how depths are read.
-// Mirrors PictureConstants in app/render/shader_data.hpp.
+// Shared by the passes over the finished picture: images at full and at half size, and the reading
+// of depths. Mirrors PictureConstants in app/render/shader_data.hpp.
 
 layout(set = 0, binding = 0) uniform sampler2D depth_map;
 layout(set = 0, binding = 1) uniform sampler2D lit;

@@ -1,5 +1,5 @@
-// What every shader of drawables sees: the view, the draw, the solver's numbers, the measured range.
-// Mirrors app/render/shader_data.hpp.
+// The input of every shader of drawables: the view, the draw, the solver's numbers, the measured
+// range. Mirrors app/render/shader_data.hpp.
 
 #define COLOUR 0
 #define PICK 1
@@ -69,7 +69,7 @@ layout(std140, set = 0, binding = 5) uniform Settled
 
 layout(set = 0, binding = 3) uniform sampler2DShadow shadow_map;
 
-// Of one drawable in one slot.
+// Buffers of one drawable in one slot.
 layout(std430, set = 1, binding = 0) readonly buffer Places { uint places[]; };
 layout(std430, set = 1, binding = 1) readonly buffer Values { uint values[]; };
 layout(std430, set = 1, binding = 2) readonly buffer Indices { uint indices[]; };
@@ -101,7 +101,7 @@ const vec3 warning_colour = vec3(1.0, 0.0, 1.0);  // of what is not finite
 
 bool has(uint flag) { return ((draw.flags | hidden_zero) & flag) != 0u; }
 bool is_mode(uint mode) { return (draw.mode | hidden_zero) == mode; }
-// Whether this element is not to be drawn.
+// True if this element is not drawn.
 bool left_out(uint element) {
     const int only = draw.only | int(hidden_zero);
     return only >= 0 && uint(only) != element;
@@ -109,7 +109,7 @@ bool left_out(uint element) {
 bool is_flat() { return (scene.flags.x | hidden_zero) != 0u; }
 bool is_perspective() { return scene.eye.w + float(hidden_zero) > 0.5; }
 
-// How far a place is before the slice, m.
+// The distance of a place before the slice, m.
 float before_slice(vec3 p) { return dot(scene.slice.xyz, p) - scene.slice.w; }
 bool cut_away(vec3 p) { return sliced && before_slice(p) > 0.0 && !has(uncut); }
 
@@ -142,7 +142,7 @@ float value_number(uint i) {
     return uintBitsToFloat(values[i]);
 }
 
-// Whether there is a number: the quiet NaN of std::numeric_limits says that there is none.
+// True if there is a number: the quiet NaN of std::numeric_limits stands for none.
 bool has_number(uint i) {
     if (wide) return values[2u * i + 1u] != 0x7ff80000u || values[2u * i] != 0u;
     return values[i] != 0x7fc00000u;
@@ -173,7 +173,7 @@ float from_ordered(uint x) {
 }
 
 #ifndef MEASURING
-// How far the size of a number is on the way from `least` to `most`, by logarithms.
+// The position of a number's size between `least` and `most` on a logarithmic scale, 0 .. 1.
 float log_size(float size, float least, float most) {
     return size > least ? clamp(log2(size / least) / log2(most / least), 0.0, 1.0) : 0.0;
 }
@@ -199,7 +199,7 @@ vec3 colour_of_value(float value) {
     return unpackUnorm4x8(colours[scene.flags.z * 256u + uint(t * 255.0 + 0.5)]).rgb;
 }
 
-// Of a value, and whether it is shown.
+// The colour of value.x if value.y says that it is shown, else the drawable's own.
 vec3 base_colour(vec2 value) {
     return has(has_values) && value.y > 0.999 ? colour_of_value(value.x) : draw.colour.rgb;
 }

@@ -8,8 +8,8 @@ layout(location = 0) out uvec4 out_id;  // drawable + 1, element, bits of the de
 layout(location = 0) out float out_mask;
 #endif
 
-// How much of the light gets to p: 0 .. 1.
-// Of small things one look at the map is enough; FEW_LOOKS says that.
+// The part of the light that reaches p: 0 .. 1. For small things one look at the map is enough:
+// they define FEW_LOOKS.
 float light_at(vec3 p, vec3 normal) {
     if (!shadowed) return 1.0;
     const float texel = settled.shadow_texel.x;
@@ -44,7 +44,7 @@ vec3 shade(vec3 colour, vec3 p, vec3 normal, vec3 to_viewer) {
     return sqrt(min(sum, 1.0));
 }
 
-// Which samples of the pixel lie where `inside` is positive, by its slope; 0: none.
+// The mask of the pixel's samples at which `inside` is positive, by its slope; 0: none.
 int covered(float inside) {
     if (samples == 1) return inside >= 0.0 ? 1 : 0;
     const float dx = dFdx(inside), dy = dFdy(inside);
@@ -60,8 +60,8 @@ vec3 viewer_from(vec3 p) {
     return is_perspective() ? normalize(scene.eye.xyz - p) : -scene.forward.xyz;
 }
 
-// Where a ray of sight that meets a round thing at p, which the slice hides, comes to the slice.
-// False: not from before it.
+// Moves p, the point of a round thing that the slice hides, along the ray of sight to the slice.
+// False if the ray does not come from before the slice.
 bool reach_slice(inout vec3 p) {
     const vec3 ray = -viewer_from(p);
     const float approach = dot(scene.slice.xyz, ray);

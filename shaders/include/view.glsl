@@ -18,7 +18,7 @@ vec4 clip_of(vec3 p) {
 #endif
 }
 
-// How wide a pixel is at p, m.
+// The width of a pixel at p, m.
 float pixel_at(vec3 p) {
 #if PASS == SHADOW
     return settled.shadow_texel.x;

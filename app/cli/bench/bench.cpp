@@ -22,7 +22,7 @@ double peak_mb() {
         if (line.starts_with("VmHWM:")) return std::strtod(line.c_str() + 6, nullptr) / 1024.0;
     throw Error("/proc/self/status does not say how much memory this process had");
 }
-// What earlier workloads left free goes back first.
+// Resets the peak of memory. Memory that earlier workloads freed goes back to the system first.
 void forget_peak() {
     ::malloc_trim(0);
     std::ofstream("/proc/self/clear_refs") << "5\n";
@@ -44,8 +44,8 @@ Rates rates_of(const BenchResult& r, double steps) {
             (r.traffic.forward_bytes + r.traffic.backward_bytes) * steps / r.forward_backward_s};
 }
 
-// Of every gradient its norm; all components of a small one, of a large one those at flat indices
-// 0, 3001, 6002, ..., 64 of them.
+// The norm of every gradient, and its components: all of a small one; of a large one the 64 at flat
+// indices 0, 3001, 6002, ...
 std::string gradients_json(const BenchResult& r) {
     constexpr std::size_t samples = 64, stride = 3001;
     std::string norms, small, large;

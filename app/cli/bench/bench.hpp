@@ -22,9 +22,9 @@ struct BenchOptions {
     std::vector<std::string> scenes;       // of window_scenes, by name; empty: all
 };
 
-// What one step of a roll-out does to memory: every array that a launch reads or writes counts once
-// per launch (twice if it is read and written), without what caches save: whole, or one element per
-// item where an item reaches its own element only.
+// Memory traffic of one step of a roll-out: every array that a launch reads or writes counts once
+// per launch (twice if it is read and written), not counting savings by caches: the whole array, or
+// one element per item if an item reaches its own element only.
 struct Traffic {
     std::int64_t launches = 0, adjoints = 0;  // per step, as the program has them
     std::int64_t joined = 0;  // launches per step as they run, adjacent ones joined; 0: unknown
@@ -39,7 +39,7 @@ struct BenchResult {
     std::int64_t program_steps = 0;  // of the roll-out
     double forward_s = 0, forward_backward_s = 0, compile_s = 0;
     double loss = 0;
-    // Where it has its own, whatever the command says.
+    // Set if the workload has its own, whatever the command says.
     int threads = 0;
     std::optional<ir::Precision> precision = {};
     std::string runs = {};  // how, see Rollout::whole_program_report()

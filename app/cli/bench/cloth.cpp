@@ -14,7 +14,7 @@ namespace {
 // A formula that names a place has a value for each triangle, hence a gradient for each.
 constexpr std::int64_t side = 100, triangles = 2 * (side - 1) * (side - 1);
 
-// Where the time went since totals were cleared, per step.
+// The seconds of the solver's parts since totals were cleared, per step.
 void add_times(Simulation& simulation, const std::string& direction, BenchResult& result) {
     Minimization& minimization = *simulation.model().minimization();
     const MinimizationTimes& t = minimization.times();

@@ -1,4 +1,5 @@
-// What all workloads share: timing, the traffic of a step, and the bandwidth it is held against.
+// Code that all workloads share: timing, the traffic of a step, and the bandwidth it is compared
+// with.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -39,8 +40,8 @@ Traffic traffic_of(Simulation& simulation) {
     return traffic;
 }
 
-// Of one iteration on a CUDA device: how long the host is busy, without its waits for the device,
-// and what it puts there.
+// Measures one iteration on a CUDA device: the seconds for which the host is busy, without its
+// waits for the device, and the launches it puts there.
 void measure_host(const Device& device, int repeats, const std::function<void()>& iteration,
                   BenchResult& result) {
     using Calls = backend::cuda::Context::Calls;

@@ -1,8 +1,8 @@
-// What checkpoint plans cost, against what they were predicted to cost: the gradient of the spring
-// net of springs.cpp over 96 steps, launch by launch, with everything stored and then in segments
-// of 12 steps with 8, 3 and 2 states stored (the latter binomial). The time of forward + backward
-// by that of storing everything is the measured factor. Sides 130 (100 102 springs, whose whole
-// history caches may hold) and 300 (537 002 springs, whose history they do not).
+// Measured against predicted cost of checkpoint plans: the gradient of the spring net of
+// springs.cpp over 96 steps, launch by launch, with everything stored and then in segments of 12
+// steps with 8, 3 and 2 states stored (the latter binomial). The time of forward + backward by that
+// of storing everything is the measured factor. Sides 130 (100 102 springs, whose whole history
+// caches may hold) and 300 (537 002 springs, whose history they do not).
 #include <fmt/core.h>
 
 #include <algorithm>

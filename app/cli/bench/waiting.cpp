@@ -1,4 +1,4 @@
-// How long a user waits: this program as processes of its own, from their start to their end.
+// The time that a user waits: this program as processes of its own, from their start to their end.
 //
 //   waiting     for a cart pole, the quadruped and the humanoid of the bundled scenes, and the shadow hand:
 //               with an empty cache of compiled code, `run` (forward) and `optimize` of one

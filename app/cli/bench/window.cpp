@@ -12,8 +12,8 @@
 //   window_edit     one number of the net is edited: milliseconds until the first frame of the new
 //                   run, shown at the start and at the end of the run; and how many of the edits are
 //                   seen in a second while the number is dragged at the end
-//   draw_million    a million falling particles; every picture is of another step. How many bytes
-//                   go through the host says `host_bytes`
+//   draw_million    a million falling particles; every picture is of another step. `host_bytes` is
+//                   the number of bytes that go through the host
 //   window_scenes   the bundled scenes play, see window_scenes.cpp
 #include <fmt/core.h>
 

@@ -41,7 +41,7 @@ const std::vector<std::string> printable_parts = {"ir",   "adjoint",  "tangent",
 
 // ---- the build and the machine ----
 
-// Of the some hundred features that LLVM names, those that matter to kernels.
+// The features that matter to kernels, among the hundred or so that LLVM names.
 std::string notable_features(const std::string& all) {
     std::string text;
     for (const char* name :
@@ -167,7 +167,7 @@ void print_arrays(const model::Model& model) {
     }
 }
 
-// What is computed when somebody looks.
+// Prints the quantities that are computed only when they are shown.
 void print_shown(model::Model& model) {
     const std::vector<model::ShownQuantity>& list = model::shown_quantities(model);
     if (list.empty()) return;
@@ -184,7 +184,7 @@ void print_shown(model::Model& model) {
                    unit_width, q.meaning);
 }
 
-// Which objects can touch, and the law that keeps them apart.
+// Prints the pairs of objects that can touch, and the law that keeps them apart.
 void print_pairs(const model::ContactPairs& contact) {
     const std::vector<model::ContactPairs::Pair> list = contact.list();
     if (list.empty()) {

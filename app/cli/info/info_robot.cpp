@@ -17,7 +17,7 @@ namespace {
 using namespace robot;
 using document::Node;
 
-// What is said of a model, looked up once.
+// View: reads the facts about a model that are printed.
 struct View {
     const RobotModel& m;
 
@@ -82,7 +82,7 @@ void print_body(const View& v, int body, int depth) {
         if (v.integer("body_parentid", child) == body) print_body(v, child, depth + 1);
 }
 
-// What an actuator acts on: "joint elbow".
+// The target of an actuator: "joint elbow".
 std::string target(const View& v, int a) {
     const int id = v.integer("actuator_trnid", 2 * a);
     switch (static_cast<TransmissionType>(v.integer("actuator_trntype", a))) {

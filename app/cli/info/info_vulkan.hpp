@@ -1,4 +1,4 @@
-// What `hindcast info` says of Vulkan: devices, drivers, and how frames get there.
+// The part of `hindcast info` on Vulkan: devices, drivers, and the transport of frames.
 #pragma once
 
 namespace hindcast::cli {

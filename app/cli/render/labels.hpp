@@ -1,5 +1,5 @@
-// What `hindcast render` writes onto its pictures: names, colour bar, time stamp, distances; drawn by what
-// draws them in the window (gui/draw/labels.hpp).
+// Labels on the pictures of `hindcast render`: names, colour bar, time stamp, distances; drawn by
+// the window's code (gui/draw/labels.hpp).
 #pragma once
 
 #include <CLI/CLI.hpp>

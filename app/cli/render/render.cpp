@@ -93,7 +93,7 @@ CLI::Validator checked(Parse parse) {
             ""};
 }
 
-// What the options ask for; where they say nothing, what the scene asks for.
+// The view by the options; where they are not given, by the scene.
 render::View make_view(const Options& options, const session::ViewLook& looks,
                        const render::Stage& stage, const document::Document& document) {
     render::View view;
@@ -151,7 +151,7 @@ void check_name(const std::string& name, const std::vector<session::ShownField>&
         .remedy(fmt::format("for {} there is: {}", option, names_of(fields)));
 }
 
-// Whether something is shown that is there only at the steps that are kept.
+// True if a gradient is shown, which exists only at the steps that are kept.
 bool shows_gradients(const std::string& colour, const std::string& arrows,
                      const session::Snapshot& now) {
     const auto is_gradient = [](const std::vector<session::ShownField>& fields,

@@ -418,7 +418,7 @@ def _transpose(call, transposes):
                     {g: everywhere if o == "d" else has_of[o] for g, o in of.items()},
                 )
                 for k in wanted:
-                    # What an operand is used for in every member comes together.
+                    # Contributions to an operand that all members share are summed.
                     missing = tuple(a for a, there in enumerate(has_of[group][k]) if not there)
                     group_results[k] = jnp.sum(found[k], axis=missing) if missing else found[k]
             results += group_results

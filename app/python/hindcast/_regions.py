@@ -159,7 +159,7 @@ class Control:
     def alive(self, names):
         return {p: e for p, e in names.values.items() if e[0].region.open}
 
-    # What changed in the region that is open: path -> registers, after checks.
+    # Changes in the open region: path -> registers, after checks.
     def changes(self, before, index=None):
         alive, now = before.live, Names(self.rec)
         for path, size in before.sizes.items():
@@ -369,7 +369,7 @@ class Else(Control):
     def end(self):
         head = self.head
         before = head.before
-        # What the first branch assigned is the start of this one: compare with that.
+        # The second branch starts with the first one's assignments: compare with those.
         start = Names.__new__(Names)
         start.__dict__.update(before.__dict__)
         start.live, start.now = dict(before.live), dict(before.now)

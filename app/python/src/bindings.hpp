@@ -1,4 +1,4 @@
-// What the parts of the Python module share.
+// Declarations that the parts of the Python module share.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,8 +24,8 @@ struct DataType {
     std::string name() const;
 };
 
-// An array of Python. Which of its dimensions belong to an element is known from its dtype, or from
-// the first kernel that takes it.
+// An array of Python. Its dtype, or the first kernel that takes it, tells which of its dimensions
+// belong to an element.
 class PyArray {
 public:
     // Over memory that `owner` keeps; of `device`, if it is not on the host.
@@ -34,11 +34,11 @@ public:
     // Memory of its own, zeroed; on `device`, if that is one of CUDA.
     PyArray(ir::Type type, std::vector<std::int64_t> shape, std::optional<interop::Element> element,
             const std::shared_ptr<Device>& device = {});
-    // Of an array that is there: a gradient, a state.
+    // Wraps an existing array: a gradient, a state.
     PyArray(Array array, std::vector<std::int64_t> shape, const interop::Element& element);
 
     const interop::Strided& memory() const { return memory_; }
-    // Where the memory is, if that is a CUDA device; null: the host.
+    // The CUDA device of the memory; null: the host.
     const std::shared_ptr<Device>& device() const { return device_; }
     ir::Type type() const { return memory_.type; }
     const std::vector<std::int64_t>& shape() const { return memory_.shape; }
@@ -70,7 +70,7 @@ std::shared_ptr<void> kept(nb::object object);
 std::string in_words_of_python(std::string text);
 // Raises hindcast.ArgumentError, which begins with the argument's name.
 [[noreturn]] void refuse(const std::string& message);
-// What f gives; its Error as an ArgumentError.
+// The result of f; its Error as an ArgumentError.
 template <class F>
 auto checked(F f) {
     try {

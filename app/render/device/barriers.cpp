@@ -1,4 +1,4 @@
-// What each use means to Vulkan, and the barrier between two of them.
+// The meaning of each use to Vulkan, and the barrier between two uses.
 #include "app/render/device/barriers.hpp"
 
 #include <array>

@@ -37,7 +37,7 @@ Error cannot(TransportKind kind, const VulkanContext& context, const std::string
 
 }  // namespace
 
-// What writer and reader keep alive together. The device itself lives as long.
+// Resources that writer and reader keep alive together. The device itself lives as long.
 struct SharedExchange::Backing {
     std::shared_ptr<VulkanContext::State> device;
     std::shared_ptr<std::byte> host;  // outlives its import

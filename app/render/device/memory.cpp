@@ -95,7 +95,7 @@ Target::Target(VulkanContext& context, int width, int height, vk::Format format,
         .setUsage(usage);
     image_ = vk::raii::Image(state.device, info);
     name_handle(context, *image_, name);
-    // What lives only within a render pass needs no memory on devices that draw in tiles.
+    // An image that lives only within a render pass needs no memory on devices that draw in tiles.
     const auto needs = image_.getMemoryRequirements();
     memory_ = Allocation(context, needs, vk::MemoryPropertyFlagBits::eDeviceLocal, nullptr,
                          "memory of " + name);

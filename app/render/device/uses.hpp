@@ -1,6 +1,6 @@
-// What images and buffers are used for. What each use means to Vulkan stands in barriers.cpp alone;
-// the renderer keeps the last use with each image and buffer (barriers.hpp), the window, which has
-// plain handles, says both uses itself.
+// Uses of images and buffers. barriers.cpp alone knows the meaning of each use to Vulkan. The
+// renderer keeps the last use with each image and buffer (barriers.hpp); the window, which has
+// plain handles, gives both uses itself.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

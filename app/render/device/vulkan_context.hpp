@@ -28,9 +28,10 @@
 namespace hindcast::render {
 
 struct ContextOptions {
-    // What the window needs: glfwGetRequiredInstanceExtensions(), VK_KHR_swapchain.
+    // Extensions that the window needs: glfwGetRequiredInstanceExtensions(), VK_KHR_swapchain.
     std::vector<std::string> instance_extensions, device_extensions;
-    // Whether the queue family of this device can show on the window (the instance exists already).
+    // True if the queue family of this device can present to the window (the instance exists
+    // already).
     std::function<bool(VkInstance, VkPhysicalDevice, std::uint32_t family)> can_present;
     // Part of the device's name, or its index as `hindcast info` lists them; empty: the
     // environment's HINDCAST_VULKAN_DEVICE, else that with this UUID (the GPU that computes), else
@@ -66,7 +67,7 @@ struct Submission {
 
 class VulkanContext {
 public:
-    // Throws Error with what to do if there is no library, no device, or no Vulkan 1.3.
+    // Throws Error with a remedy if there is no library, no device, or no Vulkan 1.3.
     explicit VulkanContext(ContextOptions options);
     ~VulkanContext();  // waits for the device
     VulkanContext(const VulkanContext&) = delete;
@@ -117,7 +118,7 @@ public:
     };
     Counters counters() const;
 
-    // Whether the device was lost: nothing can be done with it any more but to let it go.
+    // True if the device was lost: it can then only be released.
     bool lost() const;
 
     // For tests: the next submission fails as if the device was lost; the next wait as if the

@@ -28,7 +28,7 @@ public:
     // Throws Error if there is no ffmpeg, the folder cannot be written into, or the ending is
     // neither .mp4 nor .gif.
     Video(std::filesystem::path file, int width, int height, double frames_per_second);
-    ~Video();  // not finished: stops ffmpeg and removes what was written
+    ~Video();  // not finished: stops ffmpeg and removes the file
     Video(const Video&) = delete;
     Video& operator=(const Video&) = delete;
 

@@ -21,7 +21,7 @@ struct ResultsTable {
     std::string scene;                 // its title
     std::filesystem::path scene_file;  // empty: it was not found
     std::string scene_named;           // as the results name it
-    // What was changed in it first: values of one of its checkpoints, or "", and "path=value".
+    // Changes made to it before: the checkpoint whose values it took, or "", and "path=value".
     std::string checkpoint;
     std::vector<std::string> changes;
     std::string made;  // "12 of 16 variants"; "": all were made

@@ -271,7 +271,7 @@ struct Found {
     std::shared_ptr<Device> device;  // null: the host
 };
 
-// Of a list and the like.
+// Memory made of a list or the like.
 Found made_of(nb::handle object, const std::optional<DataType>& dtype, ir::Precision precision) {
     nb::object made;
     try {

@@ -33,12 +33,12 @@ T part_of(nb::handle given, const char* name, const char* kind) {
 }
 std::vector<std::int64_t> integers_of(nb::handle sequence, const char* name);
 
-// What of a CUDA device it describes, in order with the work of its owner from now on; nothing: it
-// is none. `device`: whose streams wait; null: the memory's own, which is then set. The owner keeps
-// it.
+// The memory of a CUDA device that the object describes, in order with the work of its owner from
+// now on; nothing if it does not describe any. `device`: the one whose streams wait; null: the
+// memory's own, which is then set. `owner` keeps the memory.
 std::optional<interop::Strided> from_device(nb::handle object, nb::object& owner,
                                             std::shared_ptr<Device>& device);
-// What is C-contiguous on the host, copied there; `owner` keeps it.
+// A copy on the device of C-contiguous memory of the host; `owner` keeps it.
 interop::Strided copy_to_device(const interop::Strided& host, const Device& device,
                                 nb::object& owner);
 // A copy in the memory of the host: NumPy's.

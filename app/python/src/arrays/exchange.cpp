@@ -50,7 +50,7 @@ nb::object capsule(Managed* managed, const char* name) {
     return nb::steal(PyCapsule_New(managed, name, forget));
 }
 
-// What is in a capsule, which is used up by it; `keep` ends it.
+// The memory in a capsule, which is then used up; `keep` frees it.
 template <class Managed>
 Strided taken(nb::handle from, const char* name, const char* used, nb::object& keep) {
     auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(from.ptr(), name));
@@ -81,7 +81,7 @@ bool is_on_cuda(nb::handle object, int& number) {
 }
 
 Strided from_dlpack(nb::handle object, Device& device, nb::object& keep) {
-    // What the owner has put on its streams comes before what is put on this one.
+    // Work that the owner has put on its streams comes before work on this one.
     const auto stream = nb::int_(reinterpret_cast<std::intptr_t>(device.cuda()->stream()));
     nb::object out;
     try {
@@ -219,7 +219,7 @@ nb::dict cuda_interface(const PyArray& array) {
 
 namespace {
 
-// What a consumer asks of __dlpack__.
+// The arguments that a consumer passes to __dlpack__.
 struct Wanted {
     std::optional<std::int64_t> stream;
     bool is_versioned = false;

@@ -1,7 +1,7 @@
-// What programs of XLA call on a CUDA device: work that goes to the streams that XLA gives, straight
-// from and to the memory of the device. Nothing is made or waited for in a call, so that XLA may
-// capture it into a graph. That works with the recording's arrays, which therefore belong to the
-// program alone.
+// DeviceRecordings: calls of XLA's programs on a CUDA device: work on the streams that XLA gives,
+// straight from and to the memory of the device. A call allocates nothing and waits for nothing, so
+// that XLA may capture it into a graph. The graph works with the recording's arrays, which
+// therefore belong to the program alone.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ public:
     DeviceRecording(const DeviceRecording&) = delete;
     DeviceRecording& operator=(const DeviceRecording&) = delete;
 
-    // Whether calls neither wait for the device nor can fail there.
+    // True if calls neither wait for the device nor can fail there.
     bool can_be_captured() const { return can_be_captured_; }
 
     // Calls on a stream of XLA's, by one thread at a time. Addresses are those of the device.
@@ -87,8 +87,8 @@ public:
     void take(std::map<int, std::unique_ptr<DeviceRecording>> prepared) {
         recordings_ = std::move(prepared);
     }
-    // Made now for a device that was not there when the program was made, unless `stream` is
-    // captured: then an Error says so.
+    // The recording on a device; made now if the device was not there when the program was made.
+    // Throws Error if `stream` is captured then.
     DeviceRecording& on(int ordinal, backend::cuda::StreamHandle stream,
                         const PreparedRecordings::Make& make);
 

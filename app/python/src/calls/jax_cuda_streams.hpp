@@ -15,7 +15,7 @@ inline void check_cuda(int result, const char* asked) {
                     backend::cuda::driver().words_for(result));
 }
 
-// Whether XLA captures it into a command buffer.
+// True while XLA captures it into a command buffer.
 inline bool is_captured(backend::cuda::StreamHandle stream) {
     int captured = 0;
     check_cuda(backend::cuda::driver().StreamIsCapturing(stream, &captured),

@@ -71,7 +71,7 @@ std::shared_ptr<T> made_again(std::string_view text) {
     }
 }
 
-// What Python holds of a function.
+// Python's handle of a function.
 template <class T>
 struct NumberedHandle {
     std::shared_ptr<T> function;

@@ -1,11 +1,11 @@
 // Simulations under JAX on CUDA: the handlers of jax_functions.cpp for buffers on a device.
 //
-// There are two. Where a call neither looks at what the device has computed nor can fail there, it
-// is put on the stream that XLA gives, from buffers and to buffers where they are: everything was
-// made when the program was instantiated, and XLA may capture the call into a command buffer. Else,
-// for batches, and for a simulation that was made for a device of its own, the numbers pass through
-// the host: operands are read on XLA's stream and waited for, the result is written on it. Such
-// handlers do not say that they can be captured, and refuse a captured stream without touching it.
+// There are two. A call that neither reads the device's results nor can fail there is put on the
+// stream that XLA gives, from buffers and to buffers where they are: everything was made when the
+// program was instantiated, and XLA may capture the call into a command buffer. Else, for batches,
+// and for a simulation that was made for a device of its own, the numbers pass through the host:
+// operands are read on XLA's stream and waited for, the result is written on it. Such handlers do
+// not say that they can be captured, and refuse a captured stream without touching it.
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -1,11 +1,11 @@
 // Kernels under JAX on CUDA: the handlers of jax_kernels.cpp for buffers on a device.
 //
 // Calls go to the stream that XLA gives, from buffers and to buffers where they are. There are two
-// handlers. Where a call neither looks at indices nor can fail, XLA may capture it into a command
-// buffer: everything is made when the program is instantiated, and a call allocates nothing and
-// waits for nothing. Else the handler does not say that it can be captured: it fetches indices, and
-// waits for the outcome of what may fail (a loop that goes over its limit, an index that is out of
-// range), which is then an error of this call.
+// handlers. If a call neither reads indices nor can fail, XLA may capture it into a command buffer:
+// everything is made when the program is instantiated, and a call allocates nothing and waits for
+// nothing. Else the handler does not say that it can be captured: it fetches indices, and waits for
+// the outcome of work that may fail (a loop that goes over its limit, an index that is out of
+// range); a failure is then an error of this call.
 #include <string>
 
 #include "app/python/src/calls/jax_cuda_streams.hpp"

@@ -1,10 +1,10 @@
 // Simulations under JAX: handlers of XLA's foreign function interface, on the host. They call no
 // Python and take no lock of its interpreter.
 //
-// A custom call carries the number of its function. What XLA compiles makes a State of it, which
-// keeps the function as long as the compiled program: what Python keeps may go before. Operands are
-// [batch..., size], each with those batch axes that it has (hindcast/_jax_rules.py); the kinds of
-// calls are those of SceneFunction.
+// A custom call carries the number of its function. XLA's compilation makes a State of it, which
+// keeps the function as long as the compiled program: Python may let go of its own before. Operands
+// are [batch..., size], each with those batch axes that it has (hindcast/_jax_rules.py); the kinds
+// of calls are those of SceneFunction.
 #include "app/python/src/jax/jax_rows.hpp"
 #include "app/python/src/jax/jax_states.hpp"
 

@@ -10,8 +10,8 @@
 namespace hindcast::python {
 
 // For the work of this thread, while it lives: from the first interruption point on, SIGINT is
-// counted before it goes to whoever handles it. What ignores the signal, or ends the process by it, is
-// left as it is.
+// counted before it goes to its handler. A disposition that ignores the signal, or ends the
+// process, is left as it is.
 class EndsByInterrupt {
 public:
     EndsByInterrupt();

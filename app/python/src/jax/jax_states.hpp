@@ -1,5 +1,5 @@
-// What the handlers of XLA's foreign function interface share: the state of a simulation's call, and
-// how handlers and types are handed to JAX.
+// Code that the handlers of XLA's foreign function interface share: the state of a simulation's
+// call, and the registration of handlers and types with JAX.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace ffi = xla::ffi;
 
 using Integers = ffi::Span<const std::int64_t>;
 
-// What a compiled program keeps of a simulation that it calls. A type of its own for each platform,
+// The state that a compiled program keeps of a simulation it calls. Each platform has its own type,
 // since its plugin numbers types by itself; `Platform` may add members.
 template <class Platform>
 struct SceneState : Platform {

@@ -68,7 +68,7 @@ void PyKernel::prepare() const {
 
 namespace {
 
-// What is read, one for each item or one for all.
+// The access of parameters that are read: one value for each item, or one for all.
 const std::string property = "Property";
 
 // "spring_force(ends: Read[ivec2], rest_length: Property[real], x: Read[vec3], ...)"

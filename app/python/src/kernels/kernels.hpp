@@ -12,15 +12,17 @@ namespace hindcast::python {
 
 class PyKernel {
 public:
-    // What the definition's body refers to: the function until it has run, then its steps.
+    // The source that the definition's body refers to: the function until it has run, then its
+    // steps.
     struct Source;
 
-    // What it is made of again in another process: hindcast/_pickling.py. Python's, so that they are
-    // here and not in the source, which compiled programs keep on threads without its lock.
+    // The parts from which another process makes it again: hindcast/_pickling.py. They are Python
+    // objects, so they are here and not in the source, which compiled programs keep on threads
+    // without the interpreter's lock.
     struct Parts {
         std::string name, options;  // of a kernel of the library; options are JSON
         nb::object parameters;      // as make_kernel() takes them
-        nb::object description;     // what the function has recorded, once it has run
+        nb::object description;     // the function's recorded steps, once it has run
     };
 
     PyKernel(lang::KernelDef definition, std::string documentation, Parts parts,
@@ -41,7 +43,7 @@ public:
     void prepare() const;
     const std::shared_ptr<Source>& source() const { return source_; }
     const Parts& parts() const { return parts_; }
-    // Whether launches look for indices out of range.
+    // True if launches check for indices out of range.
     bool checks_indices() const { return checks_indices_; }
     static PyKernel unchecked(nb::object kernel) {
         PyKernel same = nb::cast<const PyKernel&>(kernel);

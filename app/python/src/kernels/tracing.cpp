@@ -185,7 +185,7 @@ Record literal(const Numbers& out, nb::handle data) {
     };
 }
 
-// Of parameters. Data: (parameter, component).
+// Records an access to a parameter. `data`: (parameter, component).
 Record access(const std::string& code, const Numbers& out, const Numbers& in, nb::handle data) {
     const auto p = nb::cast<std::size_t>(data[0]);
     const int c = nb::cast<int>(data[1]);

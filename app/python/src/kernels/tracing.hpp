@@ -27,8 +27,8 @@ struct Program {
     std::vector<SourcePlace> places;
 };
 
-// Of (steps, registers, [(file, line), ...]); a step is (code, outputs, inputs, data, place), where
-// the data depend on the code and may hold further lists of steps.
+// Parses (steps, registers, [(file, line), ...]); a step is (code, outputs, inputs, data, place),
+// where the data depend on the code and may hold further lists of steps.
 Program parse_program(nb::handle description);
 
 // "real": the kernel's own type, f64 as a parameter is declared.

@@ -36,7 +36,8 @@ struct PictureWish {
     bool floor = true, dark = true, edges = false;
 };
 
-// Of one scene with its values as they were: a session that keeps the frames it has computed.
+// Pictures of one scene with its values at that time: a session that keeps the frames it has
+// computed.
 class Painter {
 public:
     Painter(const SceneRuns& runs, Scene scene, std::string text)

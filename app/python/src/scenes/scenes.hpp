@@ -1,4 +1,4 @@
-// Scenes as Python opens them. What is done with them is engine/sim/runs/.
+// Scenes as Python opens them; engine/sim/runs/ runs them.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ using namespace runs;
 // simulations do.
 const Registry& all_modules();
 
-// Of a text, a file, or the text of a file that may have changed since. `loaded`: the text before the
-// first Scene::set(), if there was one. Throws Error.
+// The scene of a text, a file, or the text of a file that may have changed since. `loaded`: the
+// text before the first Scene::set(), if there was one. Throws Error.
 Scene scene_of(const std::string& text, const std::string& file, const std::string& loaded = "");
 
-// Where another process finds what scene.file() names; "" for none.
+// The path by which another process finds scene.file(); "" for none.
 std::string file_of(const Scene& scene);
 
 }  // namespace hindcast::python

@@ -82,7 +82,7 @@ struct Renderer::State {
     void write_lines(FrameMemory& memory);
     void finish(FrameMemory& memory);  // reads what a done draw left for the host
     void finish_done(bool wait);       // all of them, or those that are done
-    // Whether there is a newer frame than the one drawn.
+    // True if there is a newer frame than the one drawn.
     bool has_newer() const { return exchange && exchange->serial() != (frame ? frame->serial : 0); }
 
     VulkanContext& context;

@@ -229,7 +229,7 @@ private:
         }
     }
 
-    // Of the keyframe, if there is one; else of the model, or 0.
+    // The keyframe's numbers, if there is one; else the model's, or 0.
     std::vector<double> state(const std::string& name, const char* otherwise) const {
         const char* const size = name == "qpos"   ? "nq"
                                  : name == "qvel" ? "nv"
@@ -246,7 +246,7 @@ private:
         return {values.begin(), values.end()};
     }
 
-    // Where the keyframe has the bodies that nothing moves.
+    // Moves mocap bodies to their places and orientations in the keyframe.
     void move_mocap(std::vector<double>& places, std::vector<double>& turns) const {
         if (!keyframe_) return;
         const auto numbers = robot_->integers("body_mocapid");
@@ -262,7 +262,7 @@ private:
         }
     }
 
-    // What says how bodies resist: "principal", "pseudo" or "geoms".
+    // The numbers that define the bodies' inertia: "principal", "pseudo" or "geoms".
     std::string inertias() const { return settings_->choice("inertia_numbers"); }
     // Refuses a key that another choice of them has.
     void only_with(const char* key, const std::string& choice) const {
@@ -300,7 +300,7 @@ private:
         return pose;
     }
 
-    // Of each actuator's ten numbers those that fixed and affine gains and biases have.
+    // The first three of each actuator's ten numbers: fixed and affine gains and biases use those.
     std::vector<double> first_three(const char* name) const {
         const auto all = robot_->reals(name);
         std::vector<double> some;

@@ -1,4 +1,4 @@
-// Where a robot is in positions of its joints that are not those of the simulation.
+// Poses of a robot at joint positions other than those of the simulation.
 #include <span>
 
 #include "kernels/articulated/dynamics/kinematics.hpp"

@@ -32,7 +32,7 @@ struct Row {
     bool state = false, integers = false;  // the latter are not published
 };
 
-// How the integrator takes forces implicitly.
+// The forces that the integrator takes implicitly.
 Implicit implicit_of(const Tree& t) {
     if (t.integrator == IntegratorType::rk4) return Implicit::nothing;
     if (t.integrator == IntegratorType::implicitfast) return Implicit::fast;

@@ -45,9 +45,10 @@ public:
     // Adds the step to the phases, once it is known whether the scene has controllers and forces:
     // `control` replaces the constant one.
     void finish(const std::optional<Array>& control);
-    // What places bodies and points as in the state.
+    // The launches that place bodies and points as in the state.
     std::vector<Launch> placed() const;
-    // What writes to `xpos` and `xquat` where bodies are as in `qpos` (Robot::placed_as).
+    // The launches that write the bodies' places and orientations for `qpos` to `xpos` and `xquat`
+    // (Robot::placed_as).
     std::vector<Launch> placed_as(const Array& qpos, const Array& xpos, const Array& xquat) const;
 
 private:
@@ -63,7 +64,7 @@ private:
     std::vector<Launch> accelerate(const Stage& stage) const;
     std::vector<Launch> constrain(const Stage& stage) const;
     std::vector<Launch> collide(const Stage& stage) const;
-    // Where the geoms of these pairs meet.
+    // The launches that find where the geoms of these pairs meet.
     std::vector<Launch> meet(const std::vector<CollisionPair>& list,
                              const std::vector<CollisionGroup>& groups, const Stage& stage) const;
     void make_constants();
@@ -89,7 +90,7 @@ private:
     SceneForces forces_;
 };
 
-// Where the points of a tree are when it stands as in qpos, 3 numbers each, without a scene.
+// The places (m) of the points of a tree at qpos, 3 numbers each, without a scene.
 std::vector<double> points_at(const TreePointer& tree, const robot::RobotModel& model,
                               const std::vector<double>& qpos);
 

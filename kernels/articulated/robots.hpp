@@ -21,8 +21,8 @@ struct Robot {
     std::optional<Array> control;  // of this step, once a controller has asked for it
     // Places its bodies and points as in qpos and qvel: for what sets these at the begin of a step.
     std::vector<Launch> placed = {};
-    // What places its bodies as in other positions of the joints: `xpos` and `xquat`, of the sizes of the
-    // robot's own, from `qpos`. Other arrays stay as they are.
+    // The launches that place its bodies for other positions of the joints: `xpos` and `xquat`, of
+    // the sizes of the robot's own, from `qpos`. Other arrays stay as they are.
     std::function<std::vector<Launch>(const Array& qpos, const Array& xpos, const Array& xquat)>
         placed_as = {};
 };

@@ -44,7 +44,7 @@ struct Fold {
     }
 };
 
-// What triangles and inner edges know of their shape at rest, where that is a number of the scene.
+// Kernels for the rest shape of triangles and inner edges, if it depends on numbers of the scene.
 KernelDef rest_triangles(std::int64_t first, std::array<double, 3> warp) {
     return kernel("cloth_rest_triangles", {"corners", "rest", "inverse", "area"},
                   [first, warp](Int e, Read<Int3> corners, Read<Vec3> rest, Write<Mat2> shape,
@@ -200,7 +200,7 @@ private:
         return {settings_->written("weft_stiffness"), settings_->written("shear_stiffness")};
     }
 
-    // Of the membrane alone: an isotropic one that is no stiffer.
+    // Small motions of the membrane alone: of an isotropic one that is at most as stiff.
     void note_small_motions(Model& model) const {
         const auto values = [&](const char* key) -> const std::vector<double>& {
             return model.find_quantity(settings_->name() + "." + key)->values;

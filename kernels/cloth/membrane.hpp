@@ -9,12 +9,12 @@
 
 namespace hindcast::cloth {
 
-// Of the warp, of the weft, and between them.
+// Green strain along the warp, along the weft, and between them.
 struct Strain {
     lang::Float along, across, shear;  // E_uu, E_vv, E_uv
 };
 
-// Which of the moduli a scene gives; the others follow from isotropy.
+// The moduli that a scene gives; the others follow from isotropy.
 struct Membrane {
     using Float = lang::Float;
     using Moduli = lang::Property<Float>;  // one for the cloth or one per triangle

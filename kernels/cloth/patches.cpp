@@ -13,7 +13,7 @@ namespace {
 using Triangle = std::array<std::int64_t, 3>;
 using Triple = std::array<double, 3>;
 
-// What lies across an edge of a triangle.
+// The neighbour across an edge of a triangle.
 struct Across {
     std::int64_t triangle, apex, edge;
 };
@@ -119,7 +119,7 @@ private:
         return {sheet_.points[k], sheet_.points[k + 1], sheet_.points[k + 2]};
     }
 
-    // What is said about edge c, and which edges are.
+    // Chooses the kind and the weights of edge c.
     void choose(std::size_t t, std::size_t c, const std::array<bool, patch_edges>& usable,
                 const PatchShape<double>& shape, PatchNumbers<double>& numbers) const {
         std::array<double, 3>& kind = numbers.kind[c];

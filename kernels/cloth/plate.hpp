@@ -79,7 +79,7 @@ public:
         find_turns();
     }
 
-    // Of every place: its part in d2x/dX2, 1/m^2. Their sum is 0.
+    // The coefficient of each place in d2x/dX2, 1/m^2. Their sum is 0.
     std::array<Triple, patch_places> coefficients() const {
         std::array<Triple, patch_places> sum;
         for (Triple& t : sum) t = {R(0), R(0), R(0)};
@@ -166,7 +166,7 @@ private:
         const R l = length(p, q);
         return {(at_[p][1] - at_[q][1]) / l, (at_[q][0] - at_[p][0]) / l};
     }
-    // Of the point left of the edge, seen from the edge's middle.
+    // The place of the point left of the edge, seen from the edge's middle.
     Triple from_middle(int p, int q, int left) const {
         const Pair m = across(p, q);
         const R du = at_[left][0] - R(0.5) * (at_[p][0] + at_[q][0]),

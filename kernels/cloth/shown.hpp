@@ -1,4 +1,4 @@
-// What a cloth shows: energy density and tension of each triangle.
+// Shown quantities of a cloth: energy density and tension of each triangle.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which actuators of which robot a controller acts on, and the time that it does so at.
+// Actuators: the robot and the actuators that a controller acts on, and the time at which it does.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct Actuators {
     std::int64_t count() const { return static_cast<std::int64_t>(numbers.size()); }
 };
 
-// What "of" and "actuators" say. Throws Error at the field: no such robot or actuator, one named twice.
+// Reads "of" and "actuators". Throws Error at the field for an unknown robot or actuator, or one
+// named twice.
 Actuators actuators_of(const model::Settings& settings, model::Model& model);
 // The field rows that it reads.
 model::Field of_field();

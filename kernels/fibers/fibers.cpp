@@ -56,7 +56,7 @@ struct Fiber {
     }
 };
 
-// Of the state as it is after the steps that are done.
+// The tension in the state after the steps that are done.
 template <int D>
 KernelDef tension(bool swings) {
     std::vector<std::string> names = Fiber<D>::names();

@@ -157,7 +157,7 @@ private:
     Recording& recording_;
     std::string body_;
     const Robot* robot_ = nullptr;
-    model::Range points_;  // of a body that is no robot
+    model::Range points_;  // of a body that is not a robot
 };
 
 }  // namespace

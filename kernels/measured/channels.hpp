@@ -1,5 +1,5 @@
-// What a measured objective compares: columns of a file with numbers of arrays, at times between
-// steps.
+// Channels of a measured objective: it compares columns of a file with numbers of arrays, at times
+// between steps.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hindcast::measured {
 
-// How a number is continued between the begin and the end of the step that a time lies in.
+// The interpolation of a number between the begin and the end of the step that a time lies in.
 enum class Between {
     hold,    // as at the begin of the step
     linear,  // along the line
@@ -21,14 +21,14 @@ enum class Between {
 struct Channel {
     std::string column;  // of the file
     Between between = Between::linear;
-    // The array has states. What others have at the end of a step, such as forces, accelerations and
-    // sensors, is that of the state at its begin.
+    // True if the array has states. Other arrays, such as forces, accelerations and sensors, have
+    // at the end of a step the values of the state at its begin.
     bool is_state = true;
     int value = 0, slope = -1;  // columns of the recording; the latter for cubic
-    int qpos = -1;              // which number of the robot's "qpos" it is; -1: none
+    int qpos = -1;              // its number in the robot's "qpos"; -1: none
 };
 
-// What "channels" lists, of the body that "of" names. Throws Error at the item.
+// The channels that "channels" lists for the body that "of" names. Throws Error at the item.
 std::vector<Channel> read_channels(const model::Settings& settings, model::Model& model,
                                    Recording& recording);
 
@@ -45,8 +45,8 @@ struct Samples {
 };
 
 // Those between `from` and `until`, seconds of the scene's time, which is 0 at `start` of the file.
-// A cell that is empty is no sample. Throws Error with the place in the file: a column that is
-// missing, a cell that is no number, time that does not increase, a channel without a sample.
+// An empty cell gives no sample. Throws Error with the place in the file for a missing column, a
+// cell that is not a number, time that does not increase, or a channel without a sample.
 Samples read_samples(const document::CsvTable& table, const std::string& time,
                      const std::vector<Channel>& channels, double start, double from, double until,
                      double step, std::int64_t steps);

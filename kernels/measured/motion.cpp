@@ -44,7 +44,7 @@ KernelDef measured_positions(const std::vector<Track>& tracks, int nq) {
                      Property<Float> offset, Param<Float> h, Read<Float> qpos,
                      WriteSlice<Float> pose, WriteSlice<Float> known) {
             const Float late = delay[0] / h.value();
-            // How many steps from now the simulation is where the sample was measured.
+            // The number of steps from now until the time of the sample.
             const auto ahead = [&](const Int& s) {
                 return Float(sample_step[s] - step.value()) + (sample_part[s] - late);
             };

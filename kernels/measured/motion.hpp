@@ -13,7 +13,7 @@
 
 namespace hindcast::measured {
 
-// What the samples are on the device.
+// The samples on the device.
 struct SampleArrays {
     Array step, part, value;        // {samples}: as in Samples
     Argument delay, scale, offset;  // {1}, {channels}, {channels}

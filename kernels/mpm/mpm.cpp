@@ -34,7 +34,7 @@ using model::Settings;
 
 namespace {
 
-// What a scene has of this module; Model::shared() holds it.
+// The parts of this module that a scene has; Model::shared() holds it.
 struct Present {
     bool points = false, grid = false;
     std::vector<std::string> bodies;
@@ -213,7 +213,7 @@ private:
                                    .bounds = particles::bounds_of_points(model, placed_.range, 0)});
     }
 
-    // Of longitudinal waves: sqrt((lambda + 2 mu) / density).
+    // The speed of longitudinal waves: sqrt((lambda + 2 mu) / density), m/s.
     void note_sound_speed(Model& model, bool engineering) const {
         const auto values = [&](const char* key) -> const std::vector<double>& {
             return model.find_quantity(settings_->name() + "." + key)->values;

@@ -19,7 +19,7 @@ namespace hindcast::mpm {
 
 enum class Walls : std::uint8_t { none, slip, stick };
 
-// What the kernels of one grid have as literals. Node (i, j) is number i * nodes[1] + j.
+// The literals in the kernels of one grid. Node (i, j) is number i * nodes[1] + j.
 struct Grid {
     std::int64_t nodes[2] = {0, 0};
     bool shifted = false;  // the origin is not zero

@@ -25,7 +25,7 @@ std::function<model::Bounds(double)> bounds_of_points(const Model& model, model:
 
 namespace {
 
-// Of the object that a body's quantity "positions" stands in.
+// The pointer of the object that a body's quantity "positions" stands in; "" if there is none.
 std::string pointer_of(Model& model, const std::string& body) {
     const model::Quantity* const q = model.find_quantity(body + ".positions");
     return q == nullptr ? "" : q->scene_pointer.substr(0, q->scene_pointer.rfind('/'));

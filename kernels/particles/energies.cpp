@@ -26,7 +26,7 @@ EnergyKernels mass_damping(std::int64_t first) {
         });
 }
 
-// What the term's energy is given, and those of one of its kernels besides.
+// The arguments of the term's energy, and those of one of its kernels besides.
 std::vector<NamedArgument> arguments_of(const EnergyTerm& term, const Array& positions,
                                         const std::vector<NamedArgument>& own) {
     std::vector<NamedArgument> all = term.arguments;

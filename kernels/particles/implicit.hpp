@@ -19,10 +19,10 @@
 
 namespace hindcast::particles {
 
-// Where all points were at the start of the step, an array like "position"; for energies.
+// The positions of all points at the start of the step, an array like "position"; for energies.
 Array start_of_step(model::Model& model);
 
-// Of bdf2: where all points were a step earlier, and their velocities there.
+// For bdf2: the positions of all points a step earlier, and their velocities then.
 struct EarlierStep {
     Array position, velocity;
 };
@@ -40,12 +40,12 @@ void change_earlier_step(const lang::Int& j, const lang::Vec<lang::Float, D>& ch
     velocity[j] += change;
 }
 
-// Which points of the scene are fixed; filled by fixed_points().
+// The fixed points of the scene; filled by fixed_points().
 struct FixedPoints {
     std::vector<char> flags;
 };
 
-// Adds what moves the points; for finish(), when all energies are there.
+// Adds the minimization that moves the points; for finish(), when all energies are there.
 void integrate_implicitly(model::Model& model);
 
 // The numbers of a range of points, one each, as energies of single points take them.

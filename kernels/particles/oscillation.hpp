@@ -1,4 +1,4 @@
-// What swings: amplitude sin(2 pi frequency t + phase), from the fields of these names.
+// Oscillation: amplitude sin(2 pi frequency t + phase), from the fields of these names.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ inline lang::Float oscillation(const lang::Float& frequency, const lang::Float& 
     return sin(6.283185307179586 * frequency * time + phase);
 }
 
-// Whether the object swings. Throws Error where only a part of it is written; `what`: "gusts need".
+// True if the object swings. Throws Error if only some of the fields are written; `what`: "gusts
+// need".
 inline bool oscillates(const model::Settings& settings, const std::string& what) {
     const bool swings = settings.written("amplitude");
     if (swings != settings.written("frequency") || (settings.written("phase") && !swings))

@@ -48,10 +48,10 @@ model::Field reference_field();
 // The force array, made by the first force; kernels of forces declare it Accumulate.
 Array force(model::Model& model);
 
-// How all points of a model move; Model::shared() holds it.
+// The integration of all points of a model; Model::shared() holds it.
 struct Integration {
-    // What moves them in phase position_update: x <- x + h v, unless a module has more to say and
-    // sets it in build(). `force` is the force array, if there are forces.
+    // Adds the launches of phase position_update: x <- x + h v, unless a module sets another one in
+    // build(). `force` is the force array, if there are forces.
     std::function<void(model::Model& model, const std::optional<Array>& force)> position_update;
     bool added = false;  // by integrate()
 };
@@ -59,9 +59,8 @@ struct Integration {
 // all forces are there.
 void integrate(model::Model& model);
 
-// Which points of a body are fixed, for a Property<Int>: what the field "fixed" says. `positions`
-// are those of the body's points, for a box; `range` says which of the scene they are. Throws Error
-// at the node.
+// The fixed points of a body by the field "fixed", for a Property<Int>. `positions` are those of
+// the body's points, for a box; `range` gives their numbers in the scene. Throws Error at the node.
 Argument fixed_points(const document::Node& node, model::Model& model, model::Range range,
                       std::span<const double> positions);
 model::Field fixed_field();
@@ -101,12 +100,12 @@ struct Selection {
                     const lang::Read<lang::Int>& index_of) const {
         return listed ? index_of[i] : i + first.value();
     }
-    // What it uses.
+    // The argument of the parameter that kernels use.
     NamedArgument argument() const {
         return listed ? NamedArgument("index", index) : NamedArgument("first", body.first);
     }
 };
-// Of a published kernel with the option below; its numbers are the launch's business.
+// The selection of a published kernel with the option below; the launch supplies the numbers.
 inline Selection selection_of(const model::Settings& options) {
     Selection selection;
     selection.listed = options.boolean("listed");

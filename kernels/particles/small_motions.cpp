@@ -78,7 +78,7 @@ void add_small_springs(Model& model, const std::string& owner, const std::string
          }});
 }
 
-// Where the numbers of a corner begin.
+// The index of the first number of a corner.
 static std::size_t at_point(const SmallElements& of, std::int64_t corner, std::size_t dimension) {
     return static_cast<std::size_t>(of.first + corner) * dimension;
 }

@@ -20,8 +20,8 @@
 namespace hindcast::particles {
 
 struct SmallMotions {
-    // What an object adds: to `stiff` K u and to `damp` C u, one vector per point of the scene each.
-    // `start`: the places of all points.
+    // The part of an object: it adds K u to `stiff` and C u to `damp`, one vector per point of the
+    // scene each. `start`: the places of all points.
     struct Part {
         std::string owner, pointer;
         std::function<void(std::span<const double> start, std::span<const double> u,
@@ -64,7 +64,8 @@ struct SmallElements {
     std::span<const double> inverse;        // n x n per element, row by row
     std::span<const double> measure;        // of each element at rest
     std::vector<double> density;            // per measure, one or one per element
-    std::vector<double> lambda, mu;         // times thickness where that is no volume; likewise
+    std::vector<double> lambda, mu;         // times thickness if the measure is not a volume;
+                                            // likewise
     int n = 3;                              // dimension of an element
 };
 void add_small_elements(model::Model& model, const std::string& owner, const std::string& pointer,

@@ -16,8 +16,8 @@ struct Surfaces {
     std::map<std::string, std::vector<std::int64_t>> by_name;
 };
 
-// Of the body `owner`. `element_of`: the body's element that each triangle belongs to; empty: its
-// own.
+// Adds the surface of the body `owner`. `element_of`: the body's element that each triangle belongs
+// to; empty: its own.
 inline void add_surface(model::Model& model, const std::string& owner,
                         const std::vector<std::int64_t>& corners,
                         const std::vector<std::int64_t>& element_of) {
@@ -26,8 +26,8 @@ inline void add_surface(model::Model& model, const std::string& owner,
                                            {element_of.begin(), element_of.end()}}});
 }
 
-// What modules keep by body of that which the field "of" names. Throws Error at the field where
-// there is none: it `is_not` ("has no surface"), with the remedy.
+// The entry, among those that modules keep by body, of the body that the field "of" names. Throws
+// Error at the field if there is none: `is_not` is the text ("has no surface"), with the remedy.
 template <class T>
 const T& kept_of(const model::Settings& settings, const model::Model& model,
                  const std::map<std::string, T>& by_name, const std::string& is_not,

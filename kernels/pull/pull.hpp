@@ -1,5 +1,5 @@
-// Pull: a spring between a point and a place that moves as recorded, such as the hand of someone
-// who drags the point in the view.
+// Pull: a spring between a point and a place that moves as recorded, such as the mouse that drags
+// the point in the view.
 #pragma once
 
 #include "engine/model/model.hpp"

@@ -16,14 +16,14 @@ void register_shots(Registry& registry);
 
 namespace shots {
 
-// What the controller of this type shares with objectives.
+// Data that the controller of this type shares with objectives.
 struct Shots {
     articulated::TreePointer tree;
     std::vector<double> times;  // s, of the begins of all shots; the first is 0
     const model::Quantity *qpos = nullptr, *qvel = nullptr;  // shot by shot
-    // What the run came to at the begin of each shot but the first, minus the state that it is set to:
-    // degree of freedom by degree of freedom, first of positions (as rotation vectors where they are
-    // quaternions), then of velocities. Made when an objective asks for it.
+    // The state that the run reaches at the begin of each shot but the first, minus the state that
+    // it is set to: degree of freedom by degree of freedom, first of positions (as rotation vectors
+    // where they are quaternions), then of velocities. Made when an objective asks for it.
     std::optional<Array> jumps;
 
     std::int64_t jump_count() const { return static_cast<std::int64_t>(times.size()) - 1; }

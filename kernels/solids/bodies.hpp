@@ -1,4 +1,4 @@
-// What the solids of a scene are made of, for modules that act on their elements.
+// The elements and materials of a scene's solids, for modules that act on their elements.
 #pragma once
 
 #include <map>

@@ -2,8 +2,8 @@
 // where they are, and F = (x1-x0, x2-x0, ...) (X1-X0, X2-X0, ...)^-1 the deformation gradient, an
 // element has the energy V W(F), W as its material says (materials.hpp). The force kernel derives
 // the first Piola stress P = dW/dF from it; the forces on corners 1, 2, ... are the columns of -V P
-// (X1-X0, X2-X0, ...)^-T, corner 0 takes minus their sum. Where an element turned inside out (J <=
-// 0) has no energy its forces are not finite, and the run says so.
+// (X1-X0, X2-X0, ...)^-T, corner 0 takes minus their sum. If the material has no energy for an
+// inverted element (J <= 0), its forces are not finite, and the run reports that.
 //
 // Kernels have the parameters "inverse" ((X1-X0, ...)^-1, 1/m), "volume" (at rest, m^3), and those
 // of Law::parameters(). D is 2 or 3.
@@ -22,7 +22,7 @@ using Corners = lang::Vec<lang::Int, D + 1>;
 template <int D>
 using Gradient = lang::Mat<lang::Float, D, D>;
 
-// How the scene gives the moduli: Lame's parameters, or Young's modulus and Poisson's ratio.
+// The moduli that the scene gives: Lame's parameters, or Young's modulus and Poisson's ratio.
 enum class Given { lame, engineering };
 
 // A material with its parameters as a scene gives them.

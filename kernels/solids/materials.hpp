@@ -37,7 +37,7 @@ struct Material {
     std::string own = {};  // the field of the parameter that only this material has; "": none
 };
 const std::vector<Material>& materials();
-// Of one of those names.
+// The material of one of those names.
 const Material& material(const std::string& name);
 
 }  // namespace hindcast::solids

@@ -11,7 +11,7 @@ using model::Model;
 
 namespace {
 
-// Of an element with deformation gradient F, by the law's energy density and the element's moduli.
+// A shown quantity of an element with deformation gradient F, from its energy density.
 using Measure = Float (*)(const Mat3& F, const std::function<Float(const Mat3&)>& energy_density);
 
 Float energy_density(const Mat3& F, const std::function<Float(const Mat3&)>& W) { return W(F); }

@@ -1,4 +1,4 @@
-// What a solid shows: energy density and von Mises stress of each element.
+// Shown quantities of a solid: energy density and von Mises stress of each element.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ using solids::Mesh;
 
 namespace {
 
-// Of the kernel that is published.
+// The energies of tetrahedra, as a published kernel.
 KernelDef elastic_energy_of_tetrahedra(const Law& law) {
     return kernel(law.material->name + "_energy",
                   {"corners", "inverse", "volume", "first", "second", "own", "x", "scale", "value"},
@@ -45,7 +45,7 @@ KernelDef elastic_energy_of_tetrahedra(const Law& law) {
                   });
 }
 
-// What an element knows of its shape at rest, where that is a number of the scene.
+// The kernel for elements' rest shapes, if they depend on numbers of the scene.
 template <int D>
 KernelDef rest_shape(std::int64_t first) {
     return kernel(

@@ -56,8 +56,8 @@ struct Form {
     }
 };
 
-// d times the tension for each unit of length. Where the ends coincide, d is 0: no force, also if
-// the tension has no limit there.
+// d times the tension for each unit of length. If the ends coincide, d is 0: no force, even if the
+// tension has no limit there.
 template <int D>
 Vec<Float, D> along(const Vec<Float, D>& d, const Float& scale) {
     Vec<Float, D> f;
@@ -212,7 +212,8 @@ public:
         form.damped = settings_->written("damping");
         form.length_offset = settings_->quantity(model, "length_offset").values_at_load().front();
         form.acts = acts_of(settings_->choice("acts"));
-        // What only pushes stands for a contact: there is nothing to see between the points.
+        // A spring that only pushes stands for a contact: there is nothing to see between the
+        // points.
         if (form.acts != Acts::push)
             model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
 

@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    // Where the points start, for formulas.
+    // The starting positions of the points, for formulas.
     static std::vector<double> start_of(const Selection& selection, const Model& model) {
         const std::size_t dimension = static_cast<std::size_t>(model.dimension());
         std::vector<double> start;

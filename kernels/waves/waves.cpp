@@ -38,10 +38,10 @@ using model::Phase;
 using model::Quantity;
 using model::Settings;
 
-// What a launch makes of the level v that it replaces: S u - v, v - S u, or v + S u.
+// The new level that a launch computes from the level v it replaces: S u - v, v - S u, or v + S u.
 enum class Change : std::uint8_t { usual, subtracted, added };
 
-// What the kernel is specialised on.
+// The parameters that the kernel is specialised on.
 struct Form {
     std::int64_t rows = 0, columns = 0;
     bool fixed_border = false;  // else nodes outside the grid are zero and every node is unknown
@@ -80,7 +80,7 @@ Items items_of(const Form& form) {
     return {form.columns, (form.rows - 2) * form.columns};
 }
 
-// Of a node anywhere in the grid; nodes outside are zero.
+// The sum of the neighbours of a node anywhere in the grid; nodes outside are zero.
 Float sum_of_neighbours(const Form& form, const Int& node, const Read<Float>& u) {
     const std::int64_t columns = form.columns;
     const Int j = column_of(node, columns);

@@ -1,7 +1,7 @@
-// What constraints a robot has: lists and numbers without gradient that kernels are recorded for. The
-// rows of constraint_terms.hpp in their order: those of one degree of freedom; then of the tree
-// (couplings of the integrator `discrete`, equalities, limits of ball joints and tendons, friction loss
-// of tendons); then of contacts, as many for each as the largest takes.
+// ConstraintPlan: the constraints of a robot: lists and numbers without gradient that kernels are
+// recorded for. The rows of constraint_terms.hpp in their order: those of one degree of freedom;
+// then of the tree (couplings of the integrator `discrete`, equalities, limits of ball joints and
+// tendons, friction loss of tendons); then of contacts, as many for each as the largest takes.
 #pragma once
 
 #include <memory>
@@ -48,7 +48,7 @@ struct TendonRow {
     double margin = 0;
 };
 
-// Of the integrator `discrete` (dynamics/discrete.hpp).
+// A row of a coupling of the integrator `discrete` (dynamics/discrete.hpp).
 struct CoupledRow {
     CouplingOf coupling;
     int row = 0;
@@ -75,7 +75,7 @@ struct ConstraintPlan {
     int dof_frictions() const;     // the first of dof_rows
     int tendon_frictions() const;  // the first of tendons
     HoldingRows holding() const;
-    // Of a contact of this dimension.
+    // The number of rows of a contact of this dimension.
     int rows_of(int dimension) const {
         return dimension == 1 ? 1 : elliptic ? dimension : 2 * (dimension - 1);
     }

@@ -27,7 +27,7 @@ void put_jacobian(const WriteSlice<Float>& jacobian, int dofs, int number, const
     for (int k = 0; k < dofs; ++k) jacobian.store_once(number * dofs + k, all[at(k)]);
 }
 
-// How much of its inverse inertia a row feels, of the integrator `discrete`.
+// The share of its inverse inertia that a row feels with the integrator `discrete`.
 Float share_of(const Row& row, const Read<Two>& shares) {
     Share share;
     for (const auto& [dof, value] : row) share.add(value, shares[dof]);
@@ -85,7 +85,7 @@ Row sum_of(const Row& a, const Row& b) {
     return sum;
 }
 
-// What an equality's residual has, row by row.
+// The residuals of an equality and their derivatives, row by row.
 struct Residuals {
     std::vector<Float> values;
     std::vector<Row> rows;

@@ -7,7 +7,8 @@
 
 namespace hindcast::articulated {
 
-// How limits of hinges and slides, and friction loss of degrees of freedom, move (soft_rows.hpp).
+// Motion of the rows of limits of hinges and slides, and of friction loss of degrees of freedom
+// (soft_rows.hpp).
 KernelDef dof_motions(const PlanPointer& plan);
 // Equalities.
 KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan);
@@ -17,11 +18,11 @@ KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan);
 KernelDef tendon_motions(const TreePointer& tree, const PlanPointer& plan);
 // Springs, dampers and actuators of the integrator `discrete` that couple what the tree does not.
 KernelDef coupled_rows(const TreePointer& tree, const PlanPointer& plan);
-// passive, actuator, bias -> force: all that is no constraint.
+// passive, actuator, bias -> force: all forces but those of constraints.
 KernelDef smooth_force(const TreePointer& tree);
 
-// How a unit velocity of each degree of freedom moves a point of a body, and turns it: those that move
-// the body, by number.
+// The velocity of a body's point, and of its rotation, for a unit velocity of each degree of
+// freedom that moves the body; with the numbers of these.
 std::vector<std::pair<int, Motion>> jacobian(const Tree& tree, int body, const Vec3& point,
                                              const Read<Vec3>& xpos, const Read<Six>& cdof);
 

@@ -18,7 +18,7 @@ constexpr int most_trials = 40;
 // before gained, is the last one too.
 constexpr double tolerance = 1e-20, small = 1e-13;
 
-// What is kept of the rows of a cone.
+// The kept numbers of the rows of a cone.
 Cone::Numbers kept(const LocalArray& of_rows, const Int& first, const Cone& cone) {
     Cone::Numbers numbers;
     for (int j = 0; j < cone.dimension(); ++j) numbers.push_back(of_rows[first + j]);
@@ -163,7 +163,7 @@ void ConstraintSearch::slope() {
             for (int j = 0; j < cone.dimension(); ++j)
                 push(row + j, s[static_cast<std::size_t>(j)]);
             compare(curvature_, row, cone.curvature(r)[0]);
-            // Of a cone that slides it differs everywhere.
+            // The curvature of a sliding cone differs everywhere.
             differs_ = select(cone.slides(r), Int(1), differs_);
         });
     scale_ = size;

@@ -1,7 +1,7 @@
 // The convex problem of a robot's constraints: of all accelerations a, the one with the least
 //   a . M a / 2 - f . a + sum over constraints of s(J a - aref)
-// with the inertia matrix M, the force f of everything that is no constraint, and s as in row_force.hpp.
-// This file is what a kernel of it does, however its numbers are read.
+// with the inertia matrix M, the force f of everything but constraints, and s as in row_force.hpp.
+// This file has the work of a kernel for it, however its numbers are read.
 //
 // Rows of one degree of freedom (limits and friction loss of joints) have a sign in place of a row of J.
 //
@@ -33,7 +33,7 @@ struct RowSizes {
     std::vector<int> cones;  // dimensions that occur
 };
 
-// How a kernel reads the arrays above.
+// A kernel's access to the arrays above.
 struct RowReader {
     using Reals = std::function<Float(const Int& index)>;
     using Integers = std::function<Int(const Int& index)>;
@@ -63,7 +63,7 @@ public:
     Float jacobian(const Int& row, const Int& dof) const {
         return read.jacobian(row * n.dofs + dof);
     }
-    // Of each degree of freedom.
+    // Calls body for each degree of freedom.
     void each_dof(const std::function<void(Int dof)>& body) const { for_(0, n.dofs, body, n.dofs); }
 
     RowSizes n;
@@ -74,8 +74,8 @@ public:
 // the sizes have, and "gradient", to which it is added.
 KernelDef constraint_gradient(const RowSizes& sizes);
 
-// The force of each row that is no row of one degree of freedom, by the acceleration "x", as a kernel
-// of one item: "row_force", N or N m. Those of rows at rest are not written.
+// The force of each row but those of one degree of freedom, by the acceleration "x", as a kernel of
+// one item: "row_force", N or N m. Those of rows at rest are not written.
 KernelDef row_forces(const RowSizes& sizes);
 
 }  // namespace hindcast::articulated

@@ -13,7 +13,7 @@ namespace {
 constexpr double least = 1e-15, least_friction = 1e-5;
 using Frictions = std::array<Float, 5>;  // along two tangents, about the normal, about the tangents
 
-// What two geoms, or a <pair>, say of a contact.
+// The numbers of a contact from two geoms, or from a <pair>.
 struct Surface {
     Frictions friction;
     SoftNumbers soft;
@@ -118,7 +118,7 @@ public:
         return p_.elliptic && number > 0 ? along_->reference(v) : normal_->reference(v, past_);
     }
     const Float& mass(int number) const { return masses_[at(number)]; }
-    // Of an elliptic cone.
+    // The friction of a row of an elliptic cone.
     Float friction(int number) const {
         return number == 0 ? mu_ : surface_.friction[at(number - 1)];
     }

@@ -13,10 +13,10 @@
 
 namespace hindcast::articulated {
 
-// Of each contact: slot_dist, slot_pos, slot_frame of its slot, cdof, xpos, qvel and the geoms' numbers ->
-// its rows, from the row `tree_rows` on.
+// For each contact: slot_dist, slot_pos, slot_frame of its slot, cdof, xpos, qvel and the geoms'
+// numbers -> its rows, from the row `tree_rows` on.
 KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan);
-// What each contact does to its second geom, from row_force of its rows (constraint_terms.hpp):
+// The wrench of each contact on its second geom, from row_force of its rows (constraint_terms.hpp):
 //   contact_wrench   contacts x 6   along normal and tangents, and moments about them: N, N m; 0 of a
 //                                   contact that there is not
 KernelDef contact_wrenches(const PlanPointer& plan);

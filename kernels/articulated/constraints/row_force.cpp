@@ -14,7 +14,7 @@ Cone::Zone Cone::zone(const Numbers& r) const {
         const Float weighted = friction_[j] * r[j];
         square = square + weighted * weighted;
     }
-    // Where T is 0 the zone is never "sliding": what is written for it has no effect.
+    // If T is 0 the zone is never "sliding", so values substituted there have no effect.
     const Bool any = square > 0.0;
     const Float length = sqrt(select(any, square, Float(1)));
     const Float along = select(any, length, Float(0));

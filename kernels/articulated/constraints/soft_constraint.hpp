@@ -1,5 +1,5 @@
-// How soft a constraint is (MuJoCo, "Computation", constraint solver, parameters): from `solref` and
-// `solimp` of the model, the impedance d of a position residual r, and with it
+// Softness of a constraint (MuJoCo, "Computation", constraint solver, parameters): from `solref`
+// and `solimp` of the model, the impedance d of a position residual r, and with it
 //   the reference acceleration   aref = -b J v - k d r
 //   the mass                     D = 1/R = d / ((1 - d) A)
 // where A is the inverse inertia that the constraint feels in the model's reference pose.
@@ -7,9 +7,10 @@
 // The integrator `discrete` has the spring and damper at the end of the step, where the position is
 // r + h (v + h a) and the velocity v + h a with v = J v: of k d = K
 //   aref = -(b v + K (r + h v)) / (1 + h b + h^2 K),   D' = (1 + h b + h^2 K) D
-// with an impedance of D' of at most 0.9999. A is less by what springs and dampers resist (the shares of
-// dynamics/discrete.hpp). Of limits and contacts, springs with h^2 K > 1, which would rebound, are replaced
-// by h^2 K = 1 with the same damping ratio, or less of it where the impedance is at its most.
+// with an impedance of D' of at most 0.9999. The resistance of springs and dampers reduces A (the
+// shares of dynamics/discrete.hpp). Springs of limits and contacts with h^2 K > 1, which would
+// rebound, are replaced by h^2 K = 1 with the same damping ratio, or a smaller one if the impedance
+// is at its largest.
 #pragma once
 
 #include "engine/lang/kernel.hpp"
@@ -26,7 +27,7 @@ struct SoftNumbers {
     Five impedance;
 };
 
-// What a model says of the springs of all its constraints.
+// A model's options for the springs of all its constraints.
 struct SpringOptions {
     bool guarded = true;    // too stiff ones are made softer: time constants are at least 2 h
     bool discrete = false;  // they are those at the end of the step
@@ -50,7 +51,7 @@ struct SoftConstraint {
     // `carried`: dJ/dt v.
     Float reference(const Float& velocity, const Float& position, const Float& carried) const;
     Float reference(const Float& velocity, const Float& position) const;
-    // Of what has no position: friction.
+    // The reference for a row without a position: friction.
     Float reference(const Float& velocity) const;
     Float mass() const { return 1.0 / inverse_mass; }
 

@@ -1,6 +1,6 @@
-// Rows of limits and of friction loss, one item per row. How a row moves is found before, in a launch
-// that knows the tree (constraint_rows.hpp); how soft it is takes most of the work, and is the same
-// for all rows. Arrays of a family F, `dof` or `tendon`:
+// Rows of limits and of friction loss, one item per row. A launch before, which knows the tree,
+// finds the motion of each row (constraint_rows.hpp); its softness takes most of the work, and is
+// the same for all rows. Arrays of a family F, `dof` or `tendon`:
 //   F_friction_motion   rows x 2   velocity along the row; its inverse inertia
 //   F_limit_motion      rows x 3   position past the limit (negative: beyond it), velocity, inverse
 //                                  inertia

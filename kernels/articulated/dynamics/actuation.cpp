@@ -26,7 +26,7 @@ Float limited(const Float& x, const Limits& limits) {
     return limits.present ? clamp(x, limits.low, limits.high) : x;
 }
 
-// What an actuator acts along: its length, and the generalised force of a unit force.
+// The transmission of an actuator: its length, and the generalised force of a unit force.
 struct Way {
     Float length;
     std::vector<std::pair<int, Float>> moment;  // dof, value
@@ -107,7 +107,8 @@ Way way_of(const Tree& t, const Actuator& a, const Place& at_place, const Vec3& 
     return way;
 }
 
-// Where the actuators of a tendon pull more together than it allows, each pulls less by the same factor.
+// If the actuators of a tendon together pull more than it allows, all their forces are reduced by
+// the same factor.
 void limit_forces_of_tendons(const Tree& t, std::vector<Float>& forces, std::vector<Float>& slopes,
                              std::vector<Float>& rises) {
     for (int i = 0; i < static_cast<int>(t.tendons.size()); ++i) {

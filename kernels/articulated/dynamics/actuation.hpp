@@ -22,8 +22,8 @@ KernelDef actuation(const TreePointer& tree);
 Float next_activation(const Actuator& actuator, const Float& act, const Float& rate,
                       const Float& h);
 
-// Of the setpoints of a position servo that mean the same angle in space the one nearest to `from`; of
-// any other actuator `setpoint`.
+// The setpoint of a position servo that means the same angle in space as `setpoint` and is nearest
+// to `from`; for any other actuator `setpoint`.
 Float nearest_setpoint(const Actuator& actuator, const Six& gear, const Vec3& gain,
                        const Vec3& bias, const Float& setpoint, const Float& from);
 

@@ -25,7 +25,7 @@ KernelDef applied_force(const TreePointer& tree, std::int64_t first) {
                       for (int b = static_cast<int>(t.bodies.size()) - 1; b > 0; --b) {
                           const Body& body = t.bodies[at(b)];
                           if (!t.moves(b)) continue;
-                          // What acts on it acts on all that carries it.
+                          // Forces on the body act on all bodies that carry it.
                           for (const int j : body.joints) {
                               const Joint& joint = t.joints[at(j)];
                               for (int k = joint.dof; k < joint.dof + joint.dofs(); ++k)

@@ -2,9 +2,9 @@
 //   (M + h D + h^2 K) a = f - h K v + J^T f_constraint
 // where D and K are the damping and the stiffness of joints, tendons and actuators, each where it is not
 // negative, so that forces of springs and dampers are those at the end of the step (MuJoCo, "Computation",
-// numerical integration). What springs, dampers and actuators add along one row J of the joints is a
-// coupling: J^T (h c + h^2 k) J. Those that couple only what the tree couples are a part of the matrix;
-// others are rows of the constraints' problem. Arrays:
+// numerical integration). A spring, damper or actuator along one row J of the joints adds a
+// coupling: J^T (h c + h^2 k) J. Those that couple only what the tree couples are a part of the
+// matrix; others are rows of the constraints' problem. Arrays:
 //   metric       dofs x dofs   M + h D + h^2 K on and below the diagonal, but for such rows
 //   force        dofs          f - h K v
 //   rise         actuators     derivative of each actuator's force by its length; 0 as its slope is
@@ -20,9 +20,9 @@ struct CouplingOf {
     int number = 0;
 };
 
-// Of a robot, those that there may be.
+// The couplings that a robot may have.
 std::vector<CouplingOf> couplings_of(const Tree& tree);
-// Whether the tree couples all that it couples.
+// True if the tree couples all degrees of freedom that the coupling couples.
 bool fits(const Tree& tree, const CouplingOf& coupling);
 
 struct Coupling {
@@ -32,7 +32,7 @@ struct Coupling {
     Float resistance(const Float& h) const { return h * h * stiffness + h * damping; }
 };
 
-// How kernels read them.
+// Kernels' access to couplings.
 struct Couplings {
     const Tree& tree;
     TendonReader tendons;
@@ -41,8 +41,8 @@ struct Couplings {
     Coupling of(const CouplingOf& coupling) const;
 };
 
-// How much of its inverse inertia a constraint feels where springs and dampers resist as well: the sum of
-// J_i^2 / (M_ii + (h D + h^2 K)_ii) over that of J_i^2 / M_ii; 1 of a row of zeros.
+// The share of its inverse inertia that a constraint feels if springs and dampers resist as well:
+// the sum of J_i^2 / (M_ii + (h D + h^2 K)_ii) over that of J_i^2 / M_ii; 1 for a row of zeros.
 class Share {
 public:
     Share() : all_(0), less_(0) {}

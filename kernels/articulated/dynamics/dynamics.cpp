@@ -98,8 +98,8 @@ std::vector<Motion> carried_accelerations(const Tree& t, const Motion& world, co
         a[at(b)] = a[at(body.parent)];
         Motion v;
         if (t.moves(body.parent)) v = Motion(cvel[body.parent]);
-        // What carries a joint's axes along; the three translations of a free joint have the axes of the
-        // world.
+        // The motion that carries a joint's axes along; the three translations of a free joint have
+        // the axes of the world.
         const auto joint_part = [&](int dof, int count) {
             Motion own = Motion(cdof[dof]) * qvel[dof];
             for (int k = dof + 1; k < dof + count; ++k) own = own + Motion(cdof[k]) * qvel[k];

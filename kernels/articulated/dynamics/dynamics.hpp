@@ -27,8 +27,8 @@ Float coulomb_resistance(const Float& h, const Float& friction, const Float& spe
 // `compensation`, the part of gravity compensation that counts as the actuators' force.
 KernelDef passive(const TreePointer& tree, SceneForces forces = {});
 
-// Of a body by itself, about the place of its tree's root; from body_fullinertia (xx, yy, zz, xy, xz, yz
-// about the centre of mass, in the body's axes) if the tree has that.
+// The inertia of a body by itself, about the place of its tree's root; from body_fullinertia (xx,
+// yy, zz, xy, xz, yz about the centre of mass, in the body's axes) if the tree has that.
 Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, const Read<Quat>& xquat,
                         const Read<Vec3>& xipos, const Property<Float>& body_mass,
                         const Property<Vec3>& body_inertia, const Property<Quat>& body_iquat,
@@ -36,8 +36,8 @@ Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, cons
 // From xx, yy, zz, xy, xz, yz.
 Mat3 symmetric(const Six& s);
 
-// Of each body where no joint accelerates, about the place of its tree's root, with this acceleration of
-// the world.
+// The acceleration of each body if no joint accelerates, about the place of its tree's root, with
+// this acceleration of the world.
 std::vector<Motion> carried_accelerations(const Tree& tree, const Motion& world,
                                           const Read<Six>& cdof, const Read<Six>& cvel,
                                           const Read<Float>& qvel);

@@ -5,9 +5,9 @@
 
 namespace hindcast::articulated {
 
-// Of bodies, of the armature of joints and of that of tendons.
+// The kinetic energy of bodies and of the armature of joints and tendons, J.
 KernelDef kinetic_energy(const TreePointer& tree);
-// 0 where a centre of mass is at the origin.
+// The gravitational energy, J; 0 for a centre of mass at the origin.
 KernelDef gravitational_energy(const TreePointer& tree);
 
 }  // namespace hindcast::articulated

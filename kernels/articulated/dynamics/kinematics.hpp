@@ -1,4 +1,4 @@
-// Where the bodies of a tree are and how they move.
+// Places and velocities of the bodies of a tree.
 //
 // One item does the whole tree: the loops over bodies and joints run while the kernel is recorded.
 // Arrays that the kernels share (rows x components, world axes):

@@ -1,9 +1,9 @@
 // Spatial algebra (Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 2) on traced values.
 //
 // All quantities have world axes and refer to one point O: the linear part of a motion is the
-// velocity of the point of the body that is at O, the moment of a force is taken about O. Where a
-// tree moves, O is the place of its root's frame at that instant. Axes do not turn and O does not
-// move within an evaluation, so nothing has to be transformed from body to body.
+// velocity of the point of the body that is at O, the moment of a force is taken about O. O is the
+// place of the frame of the tree's root at that instant, if the tree moves. Axes do not turn and O
+// does not move within an evaluation, so nothing has to be transformed from body to body.
 #pragma once
 
 #include "engine/lang/kernel.hpp"

@@ -5,17 +5,17 @@
 //   discrete              v' = v + h dv,  q' = q + h v'
 //   RK4                   the classical method as one of Munthe-Kaas: it moves an increment u with
 //                         q_i = q + u, whose rate is dexp^-1(u) v for rotations
-// where q + h v turns the quaternions of free and ball joints by exp(h w), w in the body's frame. Of
-// a rotation vector u, dexp^-1(u) w = w + u x w / 2 + c(|u|) u x (u x w), and
-// c(t) = (1 - t/2 cot(t/2)) / t^2 (Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IV.8).
+// where q + h v turns the quaternions of free and ball joints by exp(h w), w in the body's frame.
+// For a rotation vector u, dexp^-1(u) w = w + u x w / 2 + c(|u|) u x (u x w), and c(t) = (1 - t/2
+// cot(t/2)) / t^2 (Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IV.8).
 #pragma once
 
 #include "kernels/articulated/dynamics/actuation.hpp"
 
 namespace hindcast::articulated {
 
-// What a solve takes implicitly: (M - h D) dv = f with D a part of the derivative of the forces f by
-// the velocities.
+// The forces that a solve takes implicitly: (M - h D) dv = f with D a part of the derivative of the
+// forces f by the velocities.
 enum class Implicit {
     nothing,
     damping,  // of joints: D is diagonal
@@ -24,8 +24,8 @@ enum class Implicit {
     step_map  // all that discrete.hpp has, and the bias force of such bodies
 };
 
-// Which constraints may hold a body with a free joint (constraint_terms.hpp). The integrator `discrete`
-// takes the bias force implicitly only of bodies that none holds, and no coupling.
+// The constraint rows that may hold a body with a free joint (constraint_terms.hpp). The integrator
+// `discrete` takes the bias force implicitly only of bodies that none holds, and no coupling.
 struct HoldingRows {
     std::vector<int> dofs;    // that rows of one degree of freedom hold
     int first = 0, rows = 0;  // others: the numbers of the first, and of the one after the last

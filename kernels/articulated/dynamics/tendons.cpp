@@ -37,7 +37,7 @@ Line line(const Vec3& from, const Vec3& to) {
     return {select(some, way / length, Vec3(1, 0, 0)), select(some, length, Float(0))};
 }
 
-// What lines of a tendon do.
+// Path: lengths of a tendon's lines, and their derivatives.
 class Path {
 public:
     Path(const Tree& tree, const Read<Vec3>& xpos, const Read<Quat>& xquat, const Read<Six>& cdof)
@@ -50,7 +50,7 @@ public:
     // The length of a line, whose derivative is added to `moment`.
     Float add(Moment& moment, const End& a, const End& b) const {
         const Line l = line(a.place, b.place);
-        // What moves both bodies changes nothing.
+        // Degrees of freedom that move both bodies change nothing.
         add_one_side(moment, a, b.body, -l.direction);
         add_one_side(moment, b, a.body, l.direction);
         return l.length;
@@ -135,8 +135,8 @@ KernelDef tendons(const TreePointer& tree) {
         });
 }
 
-// Of a line with ends p and q: its length's second derivative is u . (a_q - a_p) + (|w|^2 - (u . w)^2) / l
-// with w = v_q - v_p.
+// The second derivative of the length of a line with ends p and q is u . (a_q - a_p) + (|w|^2 - (u
+// . w)^2) / l with w = v_q - v_p.
 KernelDef tendon_bias(const TreePointer& tree) {
     return kernel(
         "articulated_tendon_bias", {"xpos", "xquat", "cdof", "cvel", "qvel", "tendon_bias"},

@@ -15,7 +15,7 @@ KernelDef tendons(const TreePointer& tree);
 // xpos, xquat, cdof, cvel, qvel -> tendon_bias.
 KernelDef tendon_bias(const TreePointer& tree);
 
-// How kernels read a tendon: fixed ones from joints, spatial ones from the arrays above.
+// Kernels' access to tendons: fixed ones from joints, spatial ones from the arrays above.
 struct TendonReader {
     const Tree& tree;
     Read<Float> qpos, length_of, moment_of;

@@ -2,10 +2,10 @@
 // the shortest path that does not enter a circle in a plane, and the points where it meets and leaves
 // it; or, where the string has to pass the inside, the shortest path by way of a point of the circle.
 //
-// In the plane the path is straight, or two tangents and an arc. Of all directions around the circle it
-// takes the one of the straight line, or, with a point beside the circle, of the broken line by way of
-// this point: they turn about the centre by the same angle t. With tangents that see the centre under
-// angles a and b the arc is |t| - a - b, where that is positive; else the path is straight.
+// In the plane the path is straight, or two tangents and an arc. Around the circle it takes the
+// direction of the straight line, or, with a point beside the circle, of the broken line by way of
+// this point: they turn about the centre by the same angle t. With tangents that see the centre
+// under angles a and b the arc is |t| - a - b, where that is positive; else the path is straight.
 #pragma once
 
 #include "engine/lang/kernel.hpp"

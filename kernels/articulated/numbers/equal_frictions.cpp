@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kinds[] = {"sliding", "torsional", "rolling"};
 
-// How many of them count in a contact of this dimension.
+// The number of frictions that count in a contact of this dimension.
 std::size_t numbers_of(int condim) {
     return condim >= 6 ? 3 : condim >= 4 ? 2 : condim >= 3 ? 1 : 0;
 }

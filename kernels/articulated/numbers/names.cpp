@@ -14,7 +14,7 @@ using robot::RobotModel;
 
 namespace {
 
-// What has elements in the order of MuJoCo's numbers of them.
+// Arrays with elements in the order of MuJoCo's numbers, by their prefixes.
 struct Row {
     std::string_view prefix;
     ObjectKind kind;

@@ -8,13 +8,13 @@
 
 namespace hindcast::articulated {
 
-// Of the elements of an array of the model ("body_mass"), of a number of the scene ("qpos") or of a
-// published array ("xpos"). Of one whose elements have none, nothing: a count of 0. Of a free joint's
-// seven numbers those of the place are root:0 to root:2.
+// The names of the elements of an array of the model ("body_mass"), of a number of the scene
+// ("qpos") or of a published array ("xpos"). If its elements have no names the count is 0. The
+// first three of a free joint's seven numbers, its place, are root:0 to root:2.
 model::ElementNames names_of(const robot::RobotModel& robot, const std::string& key);
 
-// Of the robot's points: bodies without the world, then sites; a site that is called like a body has
-// none.
+// The names of the robot's points: bodies without the world, then sites; a site with the name of a
+// body gets none.
 model::ElementNames names_of_points(const robot::RobotModel& robot);
 
 // Names the elements of the arrays that the body of this name has published.

@@ -23,8 +23,8 @@ public:
     Force load(int body, const Vec3& place, const std::vector<Motion>& accelerations) const;
     // The sum of the normal forces of contacts on a site's body whose line meets the site: N.
     Float touch(const Sensor& s, const Vec3& place, const Mat3& axes) const;
-    // Of the limit of a joint or tendon that is at work: what is left before its margin, its rate, its
-    // force; 0 where none is.
+    // The active limit of a joint or tendon: the distance to its margin, its rate, or its force; 0
+    // if none is active.
     Float joint_limit(const Sensor& s) const;
     Float tendon_limit(const Sensor& s) const;
 

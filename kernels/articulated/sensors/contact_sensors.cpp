@@ -171,7 +171,7 @@ std::vector<Float> ContactSensors::chosen(const Sensor& s) const {
         all[0] = found;
         if (s.needs_forces) {
             const Six local = from_.contact_wrench[contact];
-            // Of a frame that is turned, normal and first tangent are turned.
+            // With exchanged sides, normal and first tangent of the frame change their sign.
             for (int k = 0; k < 6; ++k) all[at(1 + k)] = local[k] * (k % 3 == 2 ? sign : Float(1));
         }
         all[7] = from_.slot_dist[slot];
@@ -196,7 +196,7 @@ std::vector<Float> ContactSensors::chosen(const Sensor& s) const {
     return told;
 }
 
-// Where the forces act on the mean, in the world's axes.
+// The net force and its mean place, in the world's axes.
 std::vector<Float> ContactSensors::net(const Sensor& s) const {
     Float found = 0, weight = 0;
     std::array<Float, 9> sums;  // force, moment about the origin, place times force

@@ -13,7 +13,7 @@ namespace hindcast::articulated {
 // they are not.
 std::vector<std::int64_t> pair_order(const robot::RobotModel& model);
 
-// Of a force or moment in a contact's frame, the numbers first to first + 2.
+// A force or moment in the world's axes, from the numbers first to first + 2 in a contact's frame.
 Vec3 in_world(const Mat3& frame, const Six& local, int first);
 
 class ContactSensors {
@@ -22,13 +22,13 @@ public:
                    const SensorFrames& frames)
         : t_(tree), p_(plan), from_(from), frames_(frames) {}
 
-    // What the sensor's bits say of each, one after another: how many contacts match, force and moment,
-    // distance, place, normal, tangent, and how the second body moves and turns as seen from the first; zeros
-    // where there are fewer.
+    // The values that the sensor's bits select, for one contact after another: the number of
+    // matching contacts, force and moment, distance, place, normal, tangent, and the velocity and
+    // spin of the second body as seen from the first; zeros for missing contacts.
     std::vector<Float> told(const Sensor& s) const;
 
 private:
-    // Whether the contact of a slot matches; the sign is -1 where it does with its sides exchanged.
+    // The match of a slot's contact; the sign is -1 if it matches with its sides exchanged.
     struct Match {
         Vec<Int, 7> pair;
         Float sign;
@@ -39,7 +39,7 @@ private:
     Int order(const Match& m, const Int& slot) const;
     std::vector<Float> chosen(const Sensor& s) const;
     std::vector<Float> net(const Sensor& s) const;
-    // Of a body of a pair, at this place.
+    // The motion of a body of a pair, at this place.
     Motion motion_of(const Int& body, const Vec3& place) const;
 
     const Tree& t_;

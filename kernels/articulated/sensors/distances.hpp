@@ -13,7 +13,7 @@
 
 namespace hindcast::articulated {
 
-// What a sensor is about: slots first to end, and up to which distance geoms are near, m.
+// The slots of a sensor, first to end, and the distance (m) up to which geoms are near.
 struct DistanceSlots {
     int first = 0, end = 0;
     double reach = 0;

@@ -11,7 +11,7 @@ using robot::SensorType;
 
 namespace {
 
-// Of two lengths the shorter one that there is.
+// The shorter of two lengths; one below 0 is missing.
 Float nearer(const Float& a, const Float& b) {
     return select(a >= 0.0 && (b < 0.0 || a < b), a, b);
 }

@@ -13,10 +13,11 @@ public:
 
     // From a site along its third axis to the nearest geom that it may meet; -1: there is none.
     Float range(const Sensor& s) const;
-    // Of the nearest two geoms, one of each side, within the sensor's reach: their distance, the way from
-    // the first's surface to the second's, or its two ends. Without any: the reach, or zeros.
+    // For the nearest two geoms, one of each side, within the sensor's reach: their distance, the
+    // vector from the first's surface to the second's, or its two ends. Without any: the reach, or
+    // zeros.
     std::vector<Float> distance(const Sensor& s) const;
-    // Where a point is in a camera's picture: pixels from the left and from the top.
+    // The position of a point in a camera's picture: pixels from the left and from the top.
     std::vector<Float> picture(const SensedCamera& camera, const Vec3& point) const;
 
 private:

@@ -8,7 +8,7 @@
 
 namespace hindcast::articulated {
 
-// Where it is and how it moves, in the world's axes.
+// Place and motion of a frame, in the world's axes.
 struct FrameNow {  // NOLINT: assigning records, so it may throw
     Vec3 place;
     Quat turn;
@@ -23,16 +23,17 @@ public:
         : t_(tree), from_(from), accelerations_(std::move(accelerations)) {}
 
     FrameNow now(const SensedFrame& frame) const;
-    // Of a body and all that it carries; of some without mass the body's own.
+    // Mass and centre of mass of a body and all that it carries; without mass the body's own
+    // centre.
     struct Subtree {
         std::vector<int> bodies;
         Float mass;  // 1 where there is none
         Vec3 center;
     };
     Subtree subtree(int body) const;
-    // Whether a point lies in the site that the sensor is about, which stands here.
+    // True if a point lies in the sensor's site, which stands here.
     Bool holds(const Sensor& s, const FrameNow& site, const Vec3& point) const;
-    // Of a body's point, which is here.
+    // The velocity of a body's point at this place.
     Vec3 velocity_of(int body, const Vec3& place) const;
     const std::vector<Motion>& accelerations() const { return accelerations_; }
 

@@ -256,7 +256,7 @@ private:
         return side;
     }
 
-    // Of a site.
+    // Takes the shape of a site.
     void take_shape(Sensor& s, int i, int site) {
         s.shape = enum_at<GeomType>(m_.integers("site_type"), site);
         if (s.shape == GeomType::mesh) {

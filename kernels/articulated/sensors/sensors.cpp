@@ -141,7 +141,7 @@ private:
             }
         return sum;
     }
-    // Of gravity, and of the springs of joints and tendons.
+    // The potential energy of gravity, and of the springs of joints and tendons.
     Float potential_energy() const {
         Float sum;
         for (int b = 1; t_.gravity && b < static_cast<int>(t_.bodies.size()); ++b)

@@ -31,8 +31,9 @@ struct SensedFrame {
 
 // A camera that a site's picture is seen by: it looks along its third axis, backwards.
 struct SensedCamera {
-    // Where it is: as its frame; with its body's place, or with its centre of mass and what it carries, and
-    // does not turn; as its frame, but looking at a body's place, or at its centre of mass and what it carries.
+    // The placement: `fixed` has its frame's; `track` follows its body's place and `track_com` the
+    // centre of mass of the body and all that it carries, both without turning; `target` and
+    // `target_com` have the frame's place and look at such a place of a body.
     enum Mode : std::uint8_t { fixed, track, track_com, target, target_com } mode = fixed;
     SensedFrame frame;
     int target_body = -1;
@@ -41,7 +42,8 @@ struct SensedCamera {
     std::array<double, 2> focal{}, middle{};  // pixels
 };
 
-// What a contact has to be of; with a site, where it has to be.
+// The object that a side of a contact must belong to; for a site, the place where the contact must
+// be.
 struct ContactSide {
     robot::ObjectType
         type{};  // geom, body, xbody (with all that it carries), site; others: anything
@@ -50,8 +52,8 @@ struct ContactSide {
     bool any() const { return type != robot::ObjectType::geom && bodies.empty(); }
 };
 
-// What a ray may meet of a geom: its shape, or triangles, of a height field those on top and at the sides, and
-// the box below.
+// The parts of a geom that a ray may meet: its shape, or triangles; for a height field the
+// triangles on top and at the sides, and the box below.
 struct SeenGeom {
     SensedFrame frame;
     robot::GeomType type{};
@@ -99,8 +101,8 @@ struct SensorPlan {
 
 using SensorPointer = std::shared_ptr<const SensorPlan>;
 
-// Those of these names, in this order. Throws Error, by name, for what is no sensor of the model and what
-// is not simulated.
+// Those of these names, in this order. Throws Error with the name if the model has no such sensor,
+// or if the sensor is not simulated.
 SensorPointer sensors_of(const robot::RobotModel& model, const std::vector<std::string>& names);
 
 // The state, what follows from it, "qacc_sensed" (accelerations without what the integrator takes

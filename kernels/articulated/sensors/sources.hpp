@@ -1,5 +1,5 @@
-// What a kernel of sensors reads: arrays by the names of the kernels that make them, and numbers of the
-// model by MuJoCo's.
+// Sources: the input of a kernel of sensors: arrays by the names of the kernels that make them, and
+// numbers of the model by MuJoCo's names.
 #pragma once
 
 #include "kernels/articulated/dynamics/tendons.hpp"
@@ -29,7 +29,7 @@ struct Sources {
     Property<Float> jnt_stiffness, qpos_spring;
     Property<Two> jnt_range, tendon_range;
     Property<Vec<Float, 12>> eq_data;
-    // Of constraints (constraints/constraint_terms.hpp), and of contacts (contact_rows.hpp).
+    // Arrays of constraints (constraints/constraint_terms.hpp) and contacts (contact_rows.hpp).
     Read<Float> dof_row_aref, dof_row_mass, dof_row_low, dof_row_high;
     Read<Float> row_jacobian, row_mass, row_force;
     Read<Int> contact_count, contact_slot, slot_pair;
@@ -40,16 +40,16 @@ struct Sources {
     Read<Six> contact_wrench;
     Read<Int3> pair_order;  // pair_order() in contact_sensors.hpp
     Read<Mat3> geom_xmat;
-    // Of the slots of Distances.
+    // Arrays of the slots of Distances.
     Read<Float> apart_dist;
     Read<Vec3> apart_pos;
     Read<Mat3> apart_frame;
     Read<Float> apart_sign;
-    // Of tendons in space.
+    // Arrays of tendons in space.
     Property<Six> gear;
     Read<Float> tendon_bias, tendon_length0;
     Read<Vec4> volume_side;  // SensorPlan::sides
-    // Of Triangles.
+    // Arrays of Triangles.
     Read<Int3> ray_triangle;
     Read<Vec3> ray_vertex;
     Read<Int>

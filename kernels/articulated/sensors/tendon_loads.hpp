@@ -16,8 +16,8 @@ public:
     Force load(int body, const Vec3& place) const;
 
 private:
-    // Of springs, dampers, actuators, limits, friction loss, equalities and armature: what pulls along the
-    // length, N, positive where it lengthens the tendon.
+    // The force along the length of springs, dampers, actuators, limits, friction loss, equalities
+    // and armature, N; positive if it lengthens the tendon.
     Float tension(int tendon) const;
     Float of_rows(int tendon) const;
     Vec3 site(int number) const;

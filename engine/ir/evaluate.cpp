@@ -28,7 +28,7 @@ std::size_t place_of(Type type) {
                 name_of(type));
 }
 
-// The result of one op. Where the compiler knows the code, one line of the switch is left.
+// The result of one op. If the compiler knows the code, one line of the switch is left.
 template <class T>
 [[gnu::always_inline]] inline Bits arithmetic(OpCode code, T a, T b, T c) {
     namespace e = evaluate;

@@ -82,7 +82,7 @@ struct Nest {
     std::vector<Value> inits;           // loops: first values of the carried arguments
     std::vector<Value> results;
     std::int64_t max_trips = 0;  // loops: exceeding it raises; 0 = no limit (for_ only)
-    // What an author says of exceeding it: "what has happened; remedy". Empty: in general terms.
+    // The author's message for exceeding it: "what has happened; remedy". Empty: in general terms.
     std::string too_many;
     // The error's text and remedy.
     std::pair<std::string, std::string> over_limit() const;

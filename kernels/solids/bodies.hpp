@@ -1,4 +1,4 @@
-// The elements and materials of a scene's solids, for modules that act on their elements.
+// Bodies: the elements of a scene's solids, for modules that act on them.
 #pragma once
 
 #include <map>

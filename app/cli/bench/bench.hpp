@@ -81,7 +81,7 @@ double norm(const std::vector<double>& v);
 extern const char* const spring_cage_scene;                  // JSON
 std::string material_block_scene(std::int64_t steps);        // JSON, as points.cpp defines mpm2d
 std::string spring_net_scene(int side, std::int64_t steps);  // JSON, as springs.cpp defines it
-// Of that net.
+// The number of springs of that net.
 constexpr std::int64_t springs_of(std::int64_t side) { return 6 * side * side - 10 * side + 2; }
 
 // A scene run as a benchmark.

@@ -30,8 +30,8 @@ struct PictureWish {
     picture::CameraWish camera;
     std::optional<std::string> colour;  // none: as the scene says
     std::optional<std::string> arrows;  // likewise
-    // Of fields as surfaces, m per unit, or below 0 that of the scene, else 1; 0: images; none: as the
-    // scene says.
+    // The height of fields drawn as surfaces, m per unit; below 0: the scene's, else 1; 0: images;
+    // none: as in the scene.
     std::optional<double> heights;
     bool floor = true, dark = true, edges = false;
 };

@@ -119,8 +119,8 @@ std::filesystem::path default_folder(const Scene& scene);
 // Throws Error if the folder that the file is to be in is missing: before the work, not after it.
 void require_folder_of(const std::filesystem::path& file);
 
-// "hindcast: MESSAGE" on the error stream; without an exception where that cannot be written, since
-// nobody could be told.
+// "hindcast: MESSAGE" on the error stream; throws nothing if that cannot be written, since no
+// report is possible.
 void complain(const std::string& message) noexcept;
 
 void add_quiet(CLI::App& app, bool& quiet);

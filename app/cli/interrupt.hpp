@@ -15,7 +15,7 @@ bool interrupted();
 void stop_if_interrupted();
 // 128 + the signal that came; call only if interrupted().
 int interrupted_status();
-// The signal was that of a pipe that nobody reads: there is nobody to tell.
+// True if the signal was that of a pipe without a reader: no output is possible.
 bool pipe_is_closed();
 
 }  // namespace hindcast::cli

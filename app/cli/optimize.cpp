@@ -205,7 +205,7 @@ private:
         return true;
     }
 
-    // One row per start: what it began with, and what it came to.
+    // One row per start: its first parameters, and its result.
     void write_starts(const std::vector<MultiStart::Result>& results) {
         const std::vector<std::string>& names = simulation_.parameters().names();
         const std::size_t shown = names.size() <= HistoryWriter::most_entries ? names.size() : 0;
@@ -226,7 +226,7 @@ private:
         write_file_atomically(folder_->file("starts.csv"), text);
     }
 
-    // The parameters that each start came to, in its best row.
+    // The parameters of each start's best row.
     void write_found(const std::vector<MultiStart::Result>& results) {
         const std::vector<std::string>& names = simulation_.parameters().names();
         if (names.size() > HistoryWriter::most_entries) return;
@@ -309,8 +309,8 @@ private:
         document::save_like(fresh, file, file);
     }
 
-    // After a failure, such as that of a full disk: saves what can be saved still, and says what
-    // there is. The error stays the one that ended the optimisation.
+    // After a failure, such as that of a full disk: saves what can still be saved, and reports it.
+    // The error stays the one that ended the optimisation.
     void keep_what_is_there(Error& failure) {
         const auto attempt = [](const auto& work) {
             try {
@@ -414,7 +414,7 @@ private:
 
     struct Start {
         std::int64_t number = 0;
-        double loss = 0;  // that it came to
+        double loss = 0;  // the lowest
     };
 
     const OptimizeOptions& options_;

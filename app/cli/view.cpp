@@ -94,7 +94,7 @@ void check_checkpoint(const SceneOptions& scene) {
 int view(const ViewOptions& options) {
     const auto [width, height] = parse_size(options.size);
     check_checkpoint(options.scene);
-    if (!options.screenshot.empty()) {  // nobody sees the window say so
+    if (!options.screenshot.empty()) {  // the window cannot show the error
         require_folder_of(options.screenshot);
         if (!options.scene.scene.empty() && !robot::is_robot_file(options.scene.scene))
             options.scene.load();

@@ -36,7 +36,7 @@ std::vector<Format> formats_of(const std::string& list);
 // The files that may be made in a folder of results, for ResultsFolder.
 std::vector<std::string> exported_files(const Scene& scene);
 
-// A file's content. `time` in seconds. `shown`: what there is besides the geometry's attributes.
+// A file's content. `time` in seconds. `shown`: attributes besides the geometry's.
 std::string to_vtu(const Geometry& geometry, double time, const std::vector<Attribute>& shown = {});
 std::string to_ply(const Geometry& geometry);
 std::string to_obj(const Geometry& geometry);

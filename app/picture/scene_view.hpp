@@ -30,7 +30,7 @@ struct CameraWish {
 };
 render::Camera camera_of(const CameraWish& wish, const render::Stage& stage,
                          const document::Document& document, double aspect);
-// A length for the longest arrow that suits what is there, m.
+// A length for the longest arrow that suits the scene, m.
 double fitting_arrow(const render::Stage& stage);
 
 // Runs a session until something holds, and asks in between whether it was interrupted.

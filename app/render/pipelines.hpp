@@ -30,11 +30,11 @@ struct PipelineKey {
     Pass pass = Pass::colour;
     int samples = 1;
     bool wide = false;        // numbers are f64
-    bool blended = false;     // over what is there, by alpha
+    bool blended = false;     // over the picture so far, by alpha
     bool depth_only = false;  // writes no colour
     bool shadowed = false;    // looks at the shadow map
     bool sliced = false;      // a plane hides what is before it
-    bool strict = false;      // only what is nearer than what is there, not as near
+    bool strict = false;      // only fragments nearer than the depth so far, not equally near
     auto operator<=>(const PipelineKey&) const = default;
 };
 

@@ -57,9 +57,9 @@ struct Reset {};  // time 0, parameters of the document; the iterations so far a
 struct Optimise {
     enum class What : std::uint8_t { start, pause, one, stop } what = What::start;
 };
-// An optimisation without end: what has done its iterations goes on, and what has come to a minimum, or
-// finds no way down, waits for an edit (Snapshot::live_waits) and starts anew from there. A loss that is
-// not finite ends it as ever.
+// An optimisation without end: it goes on after its last iteration. At a minimum, or without a way
+// down, it waits for an edit (Snapshot::live_waits) and starts anew from there. A loss that is not
+// finite ends it as ever.
 struct Live {
     bool on = true;
     double rate = 0;  // most iterations per second; 0: no limit

@@ -6,7 +6,7 @@
 //  - accumulate: each target component receives its terms in order of item, and within an item in
 //    the order executed, starting from what was there, each sum rounded to the parameter's type.
 //    Parameters with sites at dynamic indices, or in loops at others than the own index, are summed
-//    in fixed point instead (fixed_point.hpp): exactly, and added to what is there when all other
+//    in fixed point instead (fixed_point.hpp): exactly, and added to the array when all other
 //    accumulation is done, in order of parameter. An index out of range in such a site is always a
 //    fault. `sum` clears the whole array first.
 //  - reduce: an item's terms are added in f64 in the order executed, starting from +0. Items are
@@ -71,7 +71,8 @@ struct RunOptions {
     // Work that only goes over elements is added to `deferred`; all other work runs it first.
     std::span<const Copy> copies = {};
     DeferredWork* deferred = nullptr;
-    // Gets what is known of the arrays afterwards; nullptr: launches leave nothing out.
+    // Receives the facts about the arrays that hold afterwards; nullptr: launches leave nothing
+    // out.
     std::vector<FactUpdate>* learned = nullptr;
 };
 

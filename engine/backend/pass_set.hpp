@@ -21,7 +21,7 @@ public:
     bool has(Pass o) const { return (left_out_ & bit(o)) == 0; }
     PassSet without(Pass o) const { return PassSet(left_out_ | bit(o)); }
     PassSet with(Pass o) const { return PassSet(left_out_ & ~bit(o)); }
-    // The names of what is left out, with commas between; "": nothing.
+    // The names of the passes left out, with commas between; "": none.
     std::string left_out() const;
     bool operator==(const PassSet&) const = default;
 

@@ -71,7 +71,7 @@ void write_all(int descriptor, std::string_view content, const fs::path& path) {
 
 constexpr std::string_view new_file_prefix = ".hindcast-", new_file_suffix = ".tmp";
 
-// A file that nobody else has, in the folder; a negative descriptor and errno when there is none.
+// Creates a file of an unused name in the folder; a negative descriptor and errno on failure.
 std::pair<fs::path, int> make_new_file(const fs::path& folder) {
     static std::atomic<unsigned> counter{0};
     for (;;) {
@@ -86,7 +86,7 @@ std::pair<fs::path, int> make_new_file(const fs::path& folder) {
 }  // namespace
 
 std::string read_file(const fs::path& path, std::uint64_t limit) {
-    // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+    // Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
     const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0) throw failure("read", path, errno);
     struct stat status = {};

@@ -2,7 +2,7 @@
 //
 // Reading has a limit and takes regular files only: a scene that names a device or a pipe gives a
 // message, not a hang. Writing goes to a new file beside the old one, which is then replaced in one
-// step: whoever reads sees the old content or the new one, also after a crash.
+// step: readers see the old content or the new one, also after a crash.
 #pragma once
 
 #include <cstdint>

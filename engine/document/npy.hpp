@@ -6,7 +6,7 @@
 //
 // NpyWriter appends frames to one array: the leading dimension in the header counts them and is
 // patched after each frame's data has been handed to the system, so a killed run keeps its frames.
-// Any number of readers may open the file meanwhile: numpy.load("x.npy") reads what is there.
+// Any number of readers may open the file meanwhile: numpy.load("x.npy") reads the rows so far.
 #pragma once
 
 #include <concepts>

@@ -2,7 +2,7 @@
 // was expected, and what to do.
 //
 // Free functions read one node. A Reader goes over an object: each getter takes a key, `finish()`
-// refuses the keys that nobody took:
+// refuses the keys that no getter took:
 //
 //     Reader reader(node, "a spring force");
 //     const double k = reader.number("stiffness", Range::positive("N/m"));
@@ -140,8 +140,8 @@ public:
                       std::size_t high = std::numeric_limits<std::size_t>::max());
     Reader object(std::string_view key, std::string what);
 
-    // Refuses the first key that nobody asked for: "unknown key 'stifness' in a spring force; did
-    // you mean 'stiffness'?".
+    // Refuses the first key that no getter asked for: "unknown key 'stifness' in a spring force;
+    // did you mean 'stiffness'?".
     void finish() const;
 
 private:

@@ -39,8 +39,9 @@ struct Strided {
 std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& shape);
 
 // NumPy's __array_interface__, version 3. `strides` in bytes; empty: missing or None, which means
-// C order. Throws Error that names what cannot be taken: another byte order or type, a mask, strides
-// that are no multiple of the type's size, memory that is not aligned to it.
+// C order. Throws Error with the reason for memory that cannot be taken: another byte order or
+// type, a mask, strides that are not multiples of the type's size, memory that is not aligned to
+// it.
 struct ArrayInterface {
     std::string typestr;  // "<f4"
     std::vector<std::int64_t> shape;

@@ -289,8 +289,7 @@ private:
         kernel_.region(region).ops = std::move(kept);
     }
 
-    // Drops the results of an op with regions that nobody reads, with their inits, arguments and
-    // yields.
+    // Drops unread results of an op with regions, with their inits, arguments and yields.
     void compact(Value v) {
         const Op op = kernel_.op(v);
         Nest& nest = kernel_.nest(op);

@@ -94,7 +94,7 @@ private:
 // Removes what nothing live reads. A while_ whose results are dead is kept if `keep_while` (it may
 // raise).
 void remove_dead_ops(Kernel& kernel, bool keep_while);
-// Clone and dead-code elimination, twice: folds what loops hid, drops what nobody reads.
+// Clone and dead-code elimination, twice: folds values that loops hid, drops unread ones.
 Kernel simplify(const Kernel& kernel, bool keep_while);
 
 }  // namespace hindcast::ir

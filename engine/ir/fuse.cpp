@@ -150,7 +150,7 @@ std::string add_pieces(const std::vector<FusionPiece>& pieces, const std::set<in
     return "";
 }
 
-using Values = std::map<std::pair<int, int>, Slot>;  // of buffers that are no memory
+using Values = std::map<std::pair<int, int>, Slot>;  // of buffers without memory
 
 // Clones one kernel after the others.
 class Joiner final : public Cloner {
@@ -258,7 +258,7 @@ FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces
                     }
                 continue;
             }
-            // Own elements that nobody stores, such as the adjoint of x += y, are only read.
+            // Own elements that no op stores, such as the adjoint of x += y, are only read.
             if (parameter.access == Access::read_write && !shared.use.stores())
                 parameter.access = Access::read;
             const bool reads_only =

@@ -1,6 +1,6 @@
 // Quantities that follow from the state and are shown as colours or arrows, such as stresses and contact
-// forces. A module publishes how one is computed; only what somebody looks at is computed, so a run
-// that nobody looks at costs nothing.
+// forces. A module publishes how one is computed; only quantities that are shown are computed, so a
+// run that is not shown costs nothing.
 //
 //     model::publish(model, {.owner = "beam", .name = "von Mises stress", .unit = "Pa", ...});
 //     model::ShownValues stress(model, "von Mises stress of beam");

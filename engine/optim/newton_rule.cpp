@@ -9,7 +9,7 @@
 // finite counts as a failed step.
 //
 // Bounds: entries that stand at one with the gradient pointing out are held; the step is projected
-// on the others' bounds, and the model asked again for what is left of it (D. Bertsekas, SIAM J.
+// on the others' bounds, and the model asked again for the remaining entries (D. Bertsekas, SIAM J.
 // Control Optim. 20, 1982).
 //
 // Everything happens in the coordinates u of a SearchSpace: x = s u, or x = o exp(s u) on a log

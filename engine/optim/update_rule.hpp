@@ -36,7 +36,7 @@ struct Variables {
     }
 };
 
-// A point and what is known there: physical values, the loss, its physical gradient (may be empty).
+// A point and its values: physical values, the loss, its physical gradient (may be empty).
 struct Evaluation {
     std::vector<double> values;
     double loss = 0;

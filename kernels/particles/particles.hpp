@@ -72,9 +72,9 @@ model::Range body_or_all(const model::Settings& settings, const model::Model& mo
 // joints: forces act on these points, but what changes velocities does not. For declare().
 void follow_from_coordinates(model::Model& model, const std::string& body);
 bool follows_from_coordinates(model::Model& model, const std::string& body);
-// body_or_all() for what changes velocities. Throws Error, with the remedy, at "of" where that names
-// such a body; and at the object if there are no other points. Bodies that are `spared` need nothing
-// from the object.
+// body_or_all() for what changes velocities. Throws Error, with the remedy, at "of" if that names
+// such a body; and at the object if there are no other points. Bodies that are `spared` need
+// nothing from the object.
 model::Range body_or_all_with_velocities(
     const model::Settings& settings, model::Model& model, const std::string& remedy,
     const std::function<bool(const std::string& body)>& spared = {});

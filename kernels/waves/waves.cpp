@@ -14,8 +14,8 @@
 //     -u(1) = u(-1) - S u(0),    -u(2) = u(0) + S(-u(1)),
 //      u(3) = -u(1) - S(-u(2)),   u(4) = -u(2) + S u(3):
 // launches that subtract and add in turn, whose adjoints leave the gradient of the level replaced
-// as it is. Nothing but the signs differs, every operation rounds alike; and between the launches
-// of a step nobody looks.
+// as it is. Nothing but the signs differs, every operation rounds alike; and nothing reads the
+// levels between the launches of a step.
 //
 // Fixed border: the inner rows are updated as if they went round, column -1 being the last one of
 // the row above, so that every item does the same; then the outer columns are set back to zero.

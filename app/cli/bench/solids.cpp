@@ -24,7 +24,7 @@ BenchResult tet_neohookean(const BenchOptions& options) {
         "parameters": [{"path": "block.velocity"}, {"path": "block.mu"}, {"path": "block.lambda"}]})json";
     SceneBench bench{.workload = "tet_neohookean", .scene = scene, .n = 24576};
     bench.look = [](const std::vector<double>& gradient, BenchResult& result) {
-        // The fixed points never move: their velocities are no parameters of the workload.
+        // The fixed points never move: their velocities are not parameters of the workload.
         std::vector<double> velocity(gradient.begin(), gradient.end() - 2);
         std::fill_n(velocity.begin(), 3 * 17 * 17, 0.0);
         result.gradients = {

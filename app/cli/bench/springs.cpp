@@ -41,7 +41,7 @@ BenchResult net(const std::string& workload, int side, int steps, bool by_spring
                      .n = by_springs ? springs_of(side) : std::int64_t{side} * side};
     bench.look = [side](const std::vector<double>& gradient, BenchResult& result) {
         result.more.emplace_back("springs", static_cast<double>(springs_of(side)));
-        // The fixed row never moves: its velocities are no parameters of the workload.
+        // The fixed row never moves: its velocities are not parameters of the workload.
         std::vector<double> velocity(gradient.begin(), gradient.end() - 1);
         std::fill_n(velocity.begin(), 3 * side, 0.0);
         result.gradients = {{"v0", velocity}, {"K", {gradient.back()}}};

@@ -61,7 +61,7 @@ def register_calls(cpu, cuda):
     try:
         jax.devices("cuda")
     except RuntimeError:
-        return  # there is no such platform here
+        return  # the platform is missing here
     _register("cuda", *cuda)
 
 

@@ -53,7 +53,7 @@ class KernelFunction:
     def __reduce__(self):
         return type(self), self._arguments
 
-    # ---- what is said when the function is made
+    # ---- given when the function is made
 
     def _take_starts(self, given, what):
         if isinstance(given, str):
@@ -135,7 +135,7 @@ class KernelFunction:
             )
         return given
 
-    # ---- what is known once there are arrays
+    # ---- known once there are arrays
 
     def _bind(self, args, named):
         if len(args) == 1 and isinstance(args[0], dict) and not named:

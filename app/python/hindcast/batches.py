@@ -142,7 +142,7 @@ class Batch:
             raise _fault("saved", f"what save() gave is needed, not {type(saved).__name__}")
         self._core.restore(self._mask(mask), saved)
 
-    # ---- what they came to
+    # ---- results
 
     def observe(self, names: str | Sequence[str]) -> Any:
         """State arrays as they stand, [n, ...]: one for one name, else a dict. Copies."""

@@ -63,7 +63,7 @@ private:
     std::optional<Hash128> seen_;
 };
 
-// Keeps an object until nobody needs it, on whatever thread that is.
+// Keeps an object until the last owner lets go, on whatever thread that is.
 std::shared_ptr<void> kept(nb::object object);
 
 // An error's text, without the words of the command line and of C++: options are arguments here.

@@ -101,7 +101,7 @@ public:
     // for what is due.
     void defer(std::function<void()> destroy);
 
-    // For debuggers and validation messages; does nothing where nobody listens.
+    // For debuggers and validation messages; does nothing without a listener.
     void name(VkObjectType type, std::uint64_t handle, const std::string& name) const;
     template <class Handle>
     void name(VkObjectType type, Handle handle, const std::string& text) const {

@@ -4,8 +4,8 @@
 //     for (...) video.add(image);
 //     video.finish();
 //
-// Who must not wait offers a picture, and then asks again and again whether it was taken, and
-// whether the film is complete:
+// A thread that must not wait offers a picture, and then polls until it is taken, and until the
+// film is complete:
 //
 //     video.offer(image);
 //     if (video.take(0.01)) ...       // at most 10 ms
@@ -39,7 +39,7 @@ public:
     // The same in steps; each throws Error likewise. One picture at a time is on its way.
     void offer(Image image);
     bool take(double seconds);  // whether all of it was taken, after waiting so long at most
-    void end();                 // no more pictures: ffmpeg does what is left
+    void end();                 // no more pictures: ffmpeg finishes
     bool complete();            // does not wait; true once the film lies under its name
 
 private:

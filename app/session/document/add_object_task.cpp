@@ -48,7 +48,7 @@ std::string AddObjectTask::finish(Editor& editor) {
         begin(editor);
         return "";
     }
-    background_.cancel();  // it has come to its end: what it wrote is seen
+    background_.cancel();  // it has ended, so its results are visible
     if (problem_) throw *problem_;
     if (!made_) throw Error("internal: nothing was made to be added");
     return editor.put_added(std::move(*made_), name_);

@@ -1,5 +1,5 @@
 // Edits, undo and files. Every change makes a new document; the old one stays with undo and with
-// whoever still runs it.
+// runs that still use it.
 #include "app/session/document/editor.hpp"
 
 #include "app/session/document/editor_state.hpp"

@@ -22,7 +22,7 @@ void CheckTask::forget() {
 bool CheckTask::update(double now) {
     bool news = false;
     if (running_ && ended_) {
-        background_.cancel();  // it has come to its end: what it wrote is seen
+        background_.cancel();  // it has ended, so its results are visible
         running_ = false;
         if (seen_) {
             faults_ = std::move(found_);

@@ -198,7 +198,7 @@ private:
             repaired_.insert(pointer);
             document_.set(pointer, std::move(value));
             return true;
-        } catch (const Error&) {  // what is left cannot be mended
+        } catch (const Error&) {  // the rest cannot be mended
             return false;
         }
     }

@@ -105,7 +105,7 @@ void SchemaGuide::expand(const Node& schema, const TextTree& tree, int entry, No
     const Node* const all = schema.find("allOf");
     for (std::size_t k = 0; all != nullptr && k < all->size(); ++k)
         expand(all->item(k), tree, entry, into, depth + 1);
-    // Alternatives that what is written contradicts are left out, unless it contradicts all.
+    // Alternatives that the text contradicts are left out, unless it contradicts all.
     for (const char* const key : {"anyOf", "oneOf"}) {
         const Node* const parts = schema.find(key);
         Nodes every;

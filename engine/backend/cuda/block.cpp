@@ -278,7 +278,7 @@ bool SingleBlock::is_next(Context& context, SingleBlockUse use) {
     }
     try {
         make(context);
-    } catch (const Error& e) {  // the report says so
+    } catch (const Error& e) {  // the report has the reason
         refusal_ = e.happened();
         return false;
     }

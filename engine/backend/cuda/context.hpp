@@ -39,7 +39,7 @@ namespace hindcast::backend::cuda {
 
 class Context;
 
-// A stream of a context, destroyed when nobody holds it any more.
+// A stream of a context, destroyed with its last holder.
 class Stream {
 public:
     explicit Stream(std::shared_ptr<Context> context);
@@ -268,7 +268,7 @@ public:
         join_others();
         return stream_;
     }
-    bool is_captured(StreamHandle theirs) const;  // by whoever owns it
+    bool is_captured(StreamHandle theirs) const;  // by its owner
     // The stream of launches without a stream of their own: the one that is followed, if any.
     StreamHandle launch_stream() const {
         if (captured_ != nullptr) return captured_;
@@ -318,7 +318,7 @@ public:
     // Waits for all streams. Throws the Error of the launch that failed first; where the driver
     // does not say which that was, the Error names what was put on streams since the last time.
     void synchronize();
-    // The same without errors, which whoever waits next gets.
+    // The same without errors; the next wait gets those.
     void wait() const noexcept;
     // From now on until end_capture() work is noted instead of done. Nothing may be allocated or
     // waited for meanwhile; the work of one stream only.
@@ -346,8 +346,8 @@ public:
 
     // --- code ---
     // The function of this name (emit.hpp), its code made with the next make_code(), together
-    // with all others declared until then. Names stand for texts: what is known keeps its first.
-    // `item`: the text of NAME_item, if there is one.
+    // with all others declared until then. Names stand for texts: a known name keeps its first
+    // text. `item`: the text of NAME_item, if there is one.
     const Function& declare(const std::string& name, const std::string& text,
                             const std::string& item = {});
     void make_code();
@@ -437,7 +437,7 @@ private:
     std::vector<ModuleHandle> modules_;
     ModuleHandle phases_ = nullptr;
     char* staging_ = nullptr;   // pinned memory of the host, for small downloads
-    std::vector<Work> recent_;  // the last that nobody has waited for, in a ring
+    std::vector<Work> recent_;  // the last ones that were not waited for, in a ring
     std::int64_t put_ = 0;      // since the last synchronisation
     std::vector<Work> held_;    // by what is being captured
 

@@ -53,7 +53,7 @@ void warn_once(const fs::path& where, const std::string& why) {
         log_warning("kernel cache {}: {}; kernels are compiled again", where.string(), why);
 }
 
-// Code from the folder is run unchecked, so nobody else may be able to write there.
+// Code from the folder is run unchecked, so no other user may have write access to it.
 std::string why_not_trusted(const fs::path& where) {
     struct stat status = {};
     if (::stat(where.c_str(), &status) != 0) return "";  // it is not there yet
@@ -73,8 +73,8 @@ fs::path trusted_folder() {
     return {};
 }
 
-// Once per process, by whoever writes first: what was not used for long goes, and then what was used
-// longest ago until the rest fits.
+// Once per process, before the first write: removes entries that were not used for long, and then
+// the least recently used ones until the rest fits.
 void sweep(const fs::path& where) {
     static std::atomic<bool> swept{false};
     if (!swept.exchange(true)) sweep_cache(where, total_limit);

@@ -25,16 +25,16 @@ namespace {
 
 constexpr unsigned wanted_major = 19;
 constexpr const char* triple = "x86_64-unknown-linux-gnu";
-// The emitter already shares and hoists; what is left is turning variables into values, tidying
-// what that exposes, and moving what does not change out of inner loops. LLVM's own O2 takes three
-// times as long and made the spring net no faster.
+// The emitter already shares and hoists; LLVM turns variables into values, simplifies the result,
+// and moves invariant code out of inner loops. LLVM's own O2 takes three times as long and made the
+// spring net no faster.
 constexpr const char* passes =
     "always-inline,"
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
 
 // Moving ops into the branch that needs them cuts a loop with a rare branch in two and keeps values
 // loaded at its start in memory until then. Selects that become branches cost a walk over the whole
-// function each: two thirds of the time of a long kernel, for code that is no faster.
+// function each: two thirds of the time of a long kernel, for code that is not faster.
 constexpr const char* options[] = {"hindcast", "-disable-machine-sink",
                                    "-disable-cgp-select2branch"};
 
@@ -84,7 +84,8 @@ struct Library {
                 for (const std::string& folder : folders().list)
                     names.push_back(folder + "/libLLVM.so.19.1");
             }
-            // Too little memory or too many open files are no reason to install anything.
+            // With too little memory or too many open files, advice to install something would be
+            // wrong.
             std::string why;
             for (const std::string& name : names) {
                 handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);

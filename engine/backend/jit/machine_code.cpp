@@ -148,7 +148,8 @@ private:
     // Simulations want processors too.
     static int most_optimising() { return std::max(1, most_threads() / 2); }
 
-    // Asks whoever waits (interruption.hpp) now and then, and tells how far all is.
+    // Runs the waiting thread's interruption points (interruption.hpp) now and then, and reports
+    // the progress.
     template <class Done, class Tell>
     void wait_until(std::unique_lock<std::mutex>& lock, Done done, Tell tell) {
         while (!made_.wait_for(lock, std::chrono::milliseconds(20), done)) {
@@ -171,13 +172,13 @@ private:
                 std::thread([this, left] { work(); }).detach();
             });
         } catch (const std::system_error&) {
-            if (threads_ == 1) return false;  // for the caller, who works instead
+            if (threads_ == 1) return false;  // the caller works instead
             --threads_;
         }
         return true;
     }
 
-    // LLVM cannot be stopped, and nobody waits for it at the end of the process.
+    // LLVM cannot be stopped, and the end of the process does not wait for it.
     void work() {
         std::unique_lock lock(mutex_);
         while (!waiting_.empty() || (!later_.empty() && optimising_ < most_optimising())) {

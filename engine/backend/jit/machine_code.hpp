@@ -24,8 +24,8 @@ enum class Haste { quick, patient };  // whether code that is not optimised yet 
 class CodeRequest {
 public:
     // The best code that there is. Waits for the first one, at interruption points
-    // (interruption.hpp); it is then compiled before code that nobody waits for. The result lives
-    // as long as the request. Throws Error if LLVM is needed and fails or is missing.
+    // (interruption.hpp); it is then compiled before code without a waiting thread. The result
+    // lives as long as the request. Throws Error if LLVM is needed and fails or is missing.
     const ObjectCode& get() {
         const ObjectCode* const code = best_.load(std::memory_order_acquire);
         return code != nullptr ? *code : wait();
@@ -49,8 +49,8 @@ private:
 };
 
 // The function `name` of the text. `kind` tells one use of the cache from another; it changes when
-// the meaning of emitted text does. Code that somebody still holds is not made again. A request that
-// nobody holds any more is not made.
+// the meaning of emitted text does. Code that is still held is not made again. A request whose last
+// holder has let go is dropped.
 //
 // HINDCAST_PERF_MAP=1 writes /tmp/perf-PID.map, by which `perf report` calls the code `title`.
 std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const std::string& name,
@@ -58,8 +58,8 @@ std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const
                                                   Haste haste);
 // Waits until nothing is left to be optimised: for measurements.
 void wait_for_all_code();
-// Lets go of what nobody holds (the latest few megabytes are kept, for launches that are recorded again and again): the
-// next request goes to the cache on disk. For tests of it.
+// Drops code without a holder (the latest few megabytes are otherwise kept, for launches that are
+// recorded again and again): the next request goes to the cache on disk. For tests of it.
 void drop_kept_code();
 
 // While it lives, this thread tells the innermost listener when it has waited for code for half a

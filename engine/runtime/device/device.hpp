@@ -101,8 +101,8 @@ private:
 
 const char* kind_name(DeviceKind kind);  // "cpu", "interpreter", "cuda"
 // "cpu", "interpreter", "cuda", "cuda:1" (the second one), "auto" (cuda where it can be used, else
-// cpu), "cuda:0,1" or "cuda:all" (for ensembles). Sets kind, ordinal and others; an Error names
-// what there is.
+// cpu), "cuda:0,1" or "cuda:all" (for ensembles). Sets kind, ordinal and others; an Error lists the
+// available devices.
 void choose_device(DeviceOptions& options, const std::string& name);
 
 }  // namespace hindcast

@@ -11,10 +11,10 @@
 // into a graph, launches that have run once before become nodes of that graph: they work with what
 // they are bound to now, and have to live as long as it.
 //
-// On a CUDA device run() puts the launch on its stream, which runs on its own: launches on
-// different streams are in order only where an event says so. Host operations on an array (reading,
-// assigning, clearing) come after everything that was put on any stream of the device before.
-// Faults are raised when the host waits: by synchronize() or by reading an array.
+// On a CUDA device run() puts the launch on its stream, which runs on its own: only events order
+// launches on different streams. Host operations on an array (reading, assigning, clearing) come
+// after everything that was put on any stream of the device before. Faults are raised when the host
+// waits: by synchronize() or by reading an array.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Checks of indices for a launch whose kernel nobody has tested, such as one of Python.
+// Checks of indices for a launch with an untested kernel, such as one of Python.
 #pragma once
 
 #include "engine/runtime/launch/launch.hpp"

@@ -32,8 +32,8 @@ int Launch::State::index_of(std::string_view name) const {
         .remedy("the parameters are " + names);
 }
 
-// Numbers by value, arrays by type and shape. Nothing of a launch whose kernel nobody wrote, such as
-// a search: its arrays are those of all its energies and say nothing about the fault.
+// Numbers by value, arrays by type and shape. "" for a launch with a generated kernel, such as a
+// search: its arrays are those of all its energies and tell nothing about the fault.
 std::string Launch::State::arguments_text() const {
     if (has_no_text()) return "";
     std::string text;

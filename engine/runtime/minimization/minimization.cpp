@@ -210,7 +210,7 @@ private:
                 for (NamedArgument& a : arguments) {
                     if (!a.argument.is_array() || !ir::is_real(a.argument.array().type())) continue;
                     const auto p = std::ranges::find(declared, a.parameter, &ir::Parameter::name);
-                    if (p == declared.end()) continue;  // the launch says so
+                    if (p == declared.end()) continue;  // the launch reports it
                     const bool shared = a.argument.is_shared() || p->access == ir::Access::value;
                     const Array copy = copy_of(a, name, *p, shared);
                     a.argument = a.argument.is_shared() ? Argument::shared(copy) : Argument(copy);

@@ -120,7 +120,7 @@ void Tape::keep_what_is_overwritten(std::size_t position) {
                 if (entry.kept[n] >= 0 || !entry.needs[n].array.same_memory(target)) continue;
                 if (e == position && entry.needs[n].after) continue;
                 if (e < position && entry.versions[n] != target.version())
-                    continue;  // host wrote since: backward() says so
+                    continue;  // host wrote since: backward() throws
                 if (policy_ == OverwritePolicy::error)
                     throw Error("the launch '" + entries_[position].forward.launch().description() +
                                 "' overwrites " + name_of(entry.backward, entry.needs[n]) +

@@ -96,7 +96,7 @@ const StepCosts& Rollout::Work::measure(RolloutMode mode) {
     try {
         if (!m.costs.measured) measure_steps(m);
         if (may_recompute(m)) measure_long(m);
-    } catch (const Error&) {  // the run itself will say so
+    } catch (const Error&) {  // the run itself will throw
         m.costs = {};
     }
     return m.costs;

@@ -152,10 +152,10 @@ public:
     // Bytes of the functions that forward(false) is compiled into, now. They do not count as
     // gradient memory.
     std::int64_t function_bytes() const;
-    // Measures what steps cost (time, and memory beside what is known) on a few steps, forwards and
-    // backwards, so that plans predict by that; where not everything can be stored also on as many
-    // as memory holds, whose histories lie in no cache. The arrays are left as they were. Takes
-    // some milliseconds, some tenths of a second at most, or as long as a few steps.
+    // Measures the cost of steps (time, and memory that is not known yet) on a few steps, forwards
+    // and backwards, so that plans predict by that; if not everything can be stored, also on as
+    // many as memory holds, whose histories lie in no cache. The arrays are left as they were.
+    // Takes some milliseconds, some tenths of a second at most, or as long as a few steps.
     const StepCosts& measure(RolloutMode mode = RolloutMode::first);
 
     // A report on runs of the first mode: as functions, graphs or launch by launch, and why; a line

@@ -41,7 +41,7 @@ void Join::add_values(const Launch::Replay& replay, const std::vector<Restore>& 
     for (std::size_t p = 0; p < arrays.size(); ++p) {
         if (!arrays[p] || ir::only_reads(replay.kernel().parameters[p].access)) continue;
         const void* const array = arrays[p].version_counter();
-        // A history of nobody: for what nobody reads.
+        // Without a history: a value that no later replay restores.
         Memory memory{array, nullptr, later};
         for (const Restore& r : restored_after)
             if (r.history->array.same_memory(arrays[p]))

@@ -92,8 +92,8 @@ void Planner::plan_needs(std::size_t k, const Launch::Replay& replay, const Arra
     }
 }
 
-// A call of an event, or (without a program) of the prologue; `later` is what is written after the
-// list has run. The event before the first step is never recomputed, so it keeps its values.
+// A call of an event, or (without a program) of the prologue; `later` are the arrays written after
+// the list has run. The event before the first step is never recomputed, so it keeps its values.
 void Planner::plan_once(Calls& calls, std::size_t k, const ArraySet& later,
                         const ArraySet& by_events, const EventProgram* program) {
     Call& call = calls[k];

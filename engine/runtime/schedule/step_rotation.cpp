@@ -163,7 +163,7 @@ bool StepRotation::find_old_values() {
         if (!array || access == ir::Access::write) continue;
         if (contains(first().writes, array)) return false;
         if (access == ir::Access::read_write) {
-            if (!schedule_.has_backward) continue;  // nobody will ask
+            if (!schedule_.has_backward) continue;  // nothing will ask for it
             const auto kept =
                 std::find_if(last().restores.begin(), last().restores.end(), [&](const Restore& r) {
                     return r.history->array.same_memory(array) && r.offset == 0;

@@ -10,7 +10,7 @@
 // Their histories hold only the steps that ranges begin with, and those at which a first call would
 // have to be made again from them (its sums did not fit into their sparse history).
 //
-// Events, checkpoints and whoever looks at the state between two steps end a range.
+// Events, checkpoints and reads of the state between two steps end a range.
 #pragma once
 
 #include <algorithm>

@@ -244,7 +244,7 @@ Ensemble::Result Ensemble::alone(Simulation& simulation, const std::vector<doubl
     return result;
 }
 
-// The points from results.size() on: whoever is free takes the next one. `one_each`: worker k takes
+// The points from results.size() on: a free thread takes the next one. `one_each`: worker k takes
 // point k of them, and no other.
 void Ensemble::spread(std::span<const std::vector<double>> points, bool gradient,
                       const std::vector<Simulation*>& workers, bool one_each,

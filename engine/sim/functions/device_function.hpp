@@ -7,8 +7,9 @@
 //     f.put(operands, result, true);
 //
 // The bits are those of the SceneFunction. A run that diverges goes on to its end, and all numbers
-// of its result are NaN; so they are for an x that the scene cannot have, which a SceneFunction
-// refuses: a call that is part of a graph cannot. Launches that fail on the device say so to whoever settles it next.
+// of its result are NaN. They are also NaN for an x that the scene cannot have: a SceneFunction
+// refuses that, but a call that is part of a graph cannot. The next code that settles the device
+// gets the errors of failed launches.
 #pragma once
 
 #include <array>

@@ -70,7 +70,7 @@ struct GradientReport {
     struct Entry : Slope {
         std::size_t index = 0;
         std::string name;
-        std::string why;  // there is a kink, where a module says so
+        std::string why;  // the reason for a kink, if a module knows one
     };
     struct Direction : Slope {
         double forward = 0, forward_error = 0;

@@ -1,4 +1,4 @@
-// All that an identification came to, for its tables, files and report.
+// The outcome of an identification, for its tables, files and report.
 #pragma once
 
 #include <optional>

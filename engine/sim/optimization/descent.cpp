@@ -110,7 +110,7 @@ void Descent::evaluate() {
     if (rollout.divergence()) return;
     try {
         simulation_.backward();
-    } catch (const Error&) {  // of a loss that is not finite nobody asks the gradient
+    } catch (const Error&) {  // a loss that is not finite needs no gradient
         if (std::isfinite(simulation_.loss())) throw;
     }
 }

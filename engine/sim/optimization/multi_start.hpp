@@ -2,8 +2,8 @@
 //
 // Each start is an Optimization (optimization.hpp) of its own, on a thread that is paused whenever
 // it wants a roll-out; what all of them wait for runs as an ensemble, and only one thread runs at a
-// time. So every start comes to what it would alone, bit for bit, whatever the update rule; Hessian
-// products are made one after the other.
+// time. So every start has the result that it would have alone, bit for bit, whatever the update
+// rule; Hessian products are made one after the other.
 //
 //     MultiStart search(simulation, MultiStart::starts(simulation, 32, seed));
 //     const auto found = search.run();

@@ -239,7 +239,7 @@ void SceneBatch::each(const std::vector<std::size_t>& members,
         one(0);
     } else if (!runs_.is_long(took_ * static_cast<double>(most.size()))) {
         runs_.options().device->run_options().pool->run(count, one);
-    } else {  // the caller is the one who can ask, so it must not be held up by the others
+    } else {  // only the caller can ask for interruptions, so the others must not hold it up
         std::mutex mutex;
         std::condition_variable ended;
         int running = count - 1;

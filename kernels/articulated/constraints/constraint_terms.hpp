@@ -29,7 +29,7 @@ struct RowSizes {
     int dofs = 0;            // nv
     int dof_rows = 0;        // of one degree of freedom
     int rows = 0;            // others, at most
-    int alone = 0;           // the first of these are no part of a cone
+    int alone = 0;           // the first of these, which are not part of a cone
     std::vector<int> cones;  // dimensions that occur
 };
 

@@ -40,7 +40,7 @@ StreamHandle stream_handle(std::int64_t number) {
 
 template <class Managed>
 nb::object capsule(Managed* managed, const char* name) {
-    constexpr auto forget = [](PyObject* self) {  // nobody has taken it
+    constexpr auto forget = [](PyObject* self) {  // no consumer has taken it
         for (const char* kind : {versioned_name, old_name}) {
             if (PyCapsule_IsValid(self, kind) == 0) continue;
             auto* const m = static_cast<Managed*>(PyCapsule_GetPointer(self, kind));

@@ -10,8 +10,8 @@
 //                        reverse. A launch that changes a buffer changes a copy of it, so that all
 //                        old values are there for the way back.
 //
-// Calls may come from any thread. Each takes a recording that nobody works with, or makes another:
-// there are as many as calls ran at once.
+// Calls may come from any thread. Each takes an idle recording, or makes another: there are as many
+// as calls ran at once.
 #pragma once
 
 #include <atomic>

@@ -47,7 +47,7 @@ bool can_write(const Form& form, const document::Node& old, const Surroundings& 
 // unless can_write().
 document::Node converted(const Form& form, const document::Node& old, const Surroundings& around);
 
-// The place within a value where it names a file that nobody has chosen yet.
+// The place within a value where it names a file that is not chosen yet.
 struct WantedFile {
     std::string place;
     std::vector<std::string> files;  // Form::files

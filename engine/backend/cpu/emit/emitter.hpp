@@ -336,7 +336,7 @@ private:
     std::map<std::pair<int, int>, std::vector<Variable>> totals_;  // of reductions, by lanes
     std::map<ir::Value, Variable> terms_;                          // gathered: per site
     std::map<int, FixedNotes> fixed_notes_;                        // by parameter
-    struct FixedRows {  // of one group: what is there so far
+    struct FixedRows {                                             // of one group: its lines so far
         Variable scratch;
         std::string largest;
     };

@@ -35,7 +35,7 @@ void Emitter::begin_item() {
             bases_[item_] = cast("trunc", "i64", "%titem", "i32");
         }
     declare_sums(0);
-    std::map<int, std::vector<int>> own;  // components of each symbol that start from what is there
+    std::map<int, std::vector<int>> own;  // components of each symbol that start from memory
     for (const auto& [key, sum] : sums_) {
         const Access access = kernel_.parameter(key.first).access;
         if (access == Access::accumulate)
@@ -197,7 +197,7 @@ void Emitter::atomic(Value v, const Op& op) {
         });
         return;
     }
-    // One lane after the other: the lowest set bit of what is left of the mask.
+    // One lane after the other: the lowest set bit of the remaining mask.
     const std::string bits = fmt::format("i{}", width_), values = vector(op.operand[1]);
     const std::string pointers = element_pointers(op.symbol, op.component, op.operand[0], mask);
     const Variable left = variable(bits, cast("bitcast", mask_type(), mask, bits));

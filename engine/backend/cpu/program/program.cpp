@@ -251,7 +251,7 @@ private:
         return wrong;
     }
 
-    // piece(offset, bytes) for all bytes: once, or in a loop and for what is left.
+    // piece(offset, bytes) for all bytes: once, or in a loop and for the remainder.
     template <class F>
     void in_pieces(std::int64_t bytes, F piece) {
         if (bytes <= 0) return;

@@ -20,13 +20,13 @@ public:
     // Orders and lays out; later calls allocate nothing.
     explicit Supernodal(const SymmetricMatrix& pattern);
 
-    // A = L D L^T up to the order, for a matrix of the pattern. Does not pivot and always comes to
-    // its end: what follows a pivot that is zero or not finite is meaningless.
+    // A = L D L^T up to the order, for a matrix of the pattern. Does not pivot and always runs to
+    // the end: numbers after a pivot that is zero or not finite are meaningless.
     void factorize(const SymmetricMatrix& matrix);
     // D, and the unknown of each, in the order of elimination.
     std::span<const double> pivots() const { return pivots_; }
     std::span<const int> order() const { return order_; }
-    // x = A^-1 b with what the last factorize() left; x may be b.
+    // x = A^-1 b by the last factorize(); x may be b.
     void solve(std::span<const double> b, std::span<double> x);
 
 private:

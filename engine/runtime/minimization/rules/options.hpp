@@ -42,7 +42,7 @@ struct MinimizationTotals {
     int most_iterations = 0;  // of one solve
 };
 
-// Wall time of all directions; what is left of it evaluates energies.
+// Wall time of all directions, s; the part not listed below evaluates energies.
 struct MinimizationTimes {
     double all_s = 0, factorize_s = 0, solve_s = 0;
 };

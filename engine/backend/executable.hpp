@@ -71,8 +71,7 @@ struct RunOptions {
     // Work that only goes over elements is added to `deferred`; all other work runs it first.
     std::span<const Copy> copies = {};
     DeferredWork* deferred = nullptr;
-    // Receives the facts about the arrays that hold afterwards; nullptr: launches leave nothing
-    // out.
+    // Receives facts about the arrays afterwards; nullptr: launches leave nothing out.
     std::vector<FactUpdate>* learned = nullptr;
 };
 
@@ -90,8 +89,7 @@ public:
     // True if a launch with such bindings, which point into the memory of a device, reads an
     // integer parameter on the host before it runs.
     virtual bool reads_on_host(const Binding* /*bindings*/, int /*parameter*/) { return false; }
-    // True if run() makes RunOptions::copies on the threads that run the items, and handles
-    // RunOptions::deferred.
+    // True if run() makes RunOptions::copies on its threads, and handles RunOptions::deferred.
     virtual bool takes_deferred_work() const { return false; }
     virtual const ir::Kernel& kernel() const = 0;
 };

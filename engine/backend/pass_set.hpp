@@ -1,5 +1,4 @@
-// PassSet: the optional passes that are on. optional_passes.hpp defines them; code that only hands
-// a set on does not need it.
+// PassSet: the optional passes that are on. Include optional_passes.hpp only to name one.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,7 @@
 
 namespace hindcast::backend {
 
-// Choice of running it as one kernel of a single block instead; the results have the same bits
-// (block.hpp).
+// Choice of running it as one kernel of a single block (block.hpp), with the same bits.
 enum class SingleBlockUse : std::uint8_t { automatic, always, never };
 
 }  // namespace hindcast::backend

@@ -1,5 +1,5 @@
-// Effects: a summary of a kernel's use of each parameter: the elements it reads and writes, whether
-// it adds, and whether old values survive.
+// Effects: a kernel's use of each parameter: elements read and written, additions, surviving
+// values.
 //
 //     const std::vector<Effects> all = effects_of(kernel);   // one for each parameter
 //     if (!all[p].defines_all) ...                           // all[p].not_defined says why

@@ -215,8 +215,7 @@ To convert(From a) {
 
 }  // namespace evaluate
 
-// The initial bits of a local array's elements: for reals -0, the one number that changes no value
-// it is added to.
+// The initial bits of a local array's elements: for reals -0, since -0 + x is x.
 constexpr Bits local_start(Type type) {
     return type == Type::f64 ? 0x8000000000000000u : type == Type::f32 ? 0x80000000u : 0u;
 }

@@ -1,5 +1,4 @@
-// Declarations of a kernel's parameters. Each has one kind of access; violations are errors while
-// tracing.
+// Declarations of a kernel's parameters, each with one kind of access, which tracing checks.
 //
 //   Read<T> x          x[i] at any index
 //   Write<T> x         x[i] = v at the item's own index, on every path; the old value is dead

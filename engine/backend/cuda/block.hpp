@@ -116,8 +116,7 @@ public:
     SingleBlock(Pieces pieces, const std::string& device);
     ~SingleBlock();
 
-    // True if the next run is the program's, which is then ready. Throws Error if it must be
-    // (`always`) and cannot.
+    // True if the next run is the program's, then ready. Throws Error if `always` cannot be met.
     bool is_next(Context& context, SingleBlockUse use);
     bool wants_time() const;  // of the run that is_next() was asked about
     void note(bool as_program, double seconds);

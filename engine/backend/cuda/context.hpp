@@ -127,8 +127,8 @@ private:
     ExternalSemaphore handle_ = nullptr;
 };
 
-// Work: the words of errors for work on a stream: a function and its launch, or the contents of a
-// graph, each once.
+// Work: names work on a stream in errors: a function and its launch, or a graph's content, each
+// once.
 struct Work {
     const std::string* function = nullptr;
     std::shared_ptr<const LaunchWords> words = {};
@@ -259,8 +259,7 @@ public:
     std::optional<Place> place_of(Address address) const;
 
     // --- streams of others ---
-    // Work put on any stream here from now on runs after the work on theirs; let_wait() is the
-    // other way round.
+    // wait_for(): work put on streams here from now on runs after theirs; let_wait(): the reverse.
     void wait_for(StreamHandle theirs);
     void let_wait(StreamHandle theirs);
     // The context's own, after all that was put on any stream here.

@@ -380,8 +380,7 @@ private:
     void atomic(const Op& op) {
         const bool adds = op.code == OpCode::atomic_add || op.code == OpCode::accumulate;
         const char* const how = adds ? "Add" : op.code == OpCode::atomic_min ? "Min" : "Max";
-        // CUDA has no atomicAdd of signed 64 bits; in two's complement the unsigned one has the
-        // same bits.
+        // CUDA's atomicAdd of 64 bits is unsigned; in two's complement the bits are the same.
         const bool cast = adds && op.type == Type::i64;
         const char* const as = cast ? "(unsigned long long*)" : "";
         line(fmt::format("atomic{}({}&{}, {}{});", how, as, element(op),

@@ -27,8 +27,7 @@ thread_local Interruptible* innermost = nullptr;
 
 std::atomic<int> left_behind{0};  // threads that still work after their waiter has left
 
-// Destructors of libraries must not run while threads still use them, so the process ends without
-// them.
+// Ends the process without the destructors of libraries that threads still use.
 void leave_at_once(int status, void* /*unused*/) {
     if (left_behind.load() == 0) return;
     std::fflush(nullptr);

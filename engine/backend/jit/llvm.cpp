@@ -25,9 +25,8 @@ namespace {
 
 constexpr unsigned wanted_major = 19;
 constexpr const char* triple = "x86_64-unknown-linux-gnu";
-// The emitter already shares and hoists; LLVM turns variables into values, simplifies the result,
-// and moves invariant code out of inner loops. LLVM's own O2 takes three times as long and made the
-// spring net no faster.
+// The emitter already shares and hoists; LLVM turns variables into values, simplifies, and moves
+// invariant code out of inner loops. Its O2 takes three times as long, for a spring net as fast.
 constexpr const char* passes =
     "always-inline,"
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
@@ -84,8 +83,7 @@ struct Library {
                 for (const std::string& folder : folders().list)
                     names.push_back(folder + "/libLLVM.so.19.1");
             }
-            // With too little memory or too many open files, advice to install something would be
-            // wrong.
+            // Too little memory or too many open files do not call for an installation.
             std::string why;
             for (const std::string& name : names) {
                 handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);

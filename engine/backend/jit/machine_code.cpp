@@ -87,8 +87,7 @@ void count(std::int64_t CodeStatistics::*number) {
 
 }  // namespace
 
-// CodeQueue: requests to compile, and the threads that serve them. The threads end when the queue
-// is empty.
+// CodeQueue: requests to compile, and threads that serve them until the queue is empty.
 class CodeQueue {
 public:
     // The request, or one of the same key that is at work.
@@ -148,8 +147,7 @@ private:
     // Simulations want processors too.
     static int most_optimising() { return std::max(1, most_threads() / 2); }
 
-    // Runs the waiting thread's interruption points (interruption.hpp) now and then, and reports
-    // the progress.
+    // Waits at interruption points (interruption.hpp), and reports the progress.
     template <class Done, class Tell>
     void wait_until(std::unique_lock<std::mutex>& lock, Done done, Tell tell) {
         while (!made_.wait_for(lock, std::chrono::milliseconds(20), done)) {

@@ -56,8 +56,7 @@ void ObjectCode::load(std::string_view object, std::string_view name) {
         refuse("it is no x86-64 object");
     const auto sections = table<Elf64_Shdr>(object, header.e_shoff, header.e_shnum);
 
-    // The offset of each loaded section in the mapping: code first, constants on pages of their
-    // own.
+    // Offsets of the loaded sections in the mapping: code, then constants on other pages.
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     constexpr std::size_t absent = std::numeric_limits<std::size_t>::max();
     std::vector<std::size_t> place(sections.size(), absent);

@@ -57,8 +57,7 @@ void InverseIndex::prepare(const Binding* bindings, std::int64_t items) {
     if (known_.size() > kept_inverses) known_.pop_back();
 }
 
-// True if this launch, whose inverse is not known, comes after every launch that can need the
-// inverse of `key`.
+// True if no launch from this one on, whose inverse is not known, can need the inverse of `key`.
 bool InverseIndex::outdates(const std::vector<std::uint64_t>& key) const {
     if (passing_.empty() || key.size() != key_.size()) return false;
     for (std::size_t k = 0, p = 0; k < key.size(); ++k)

@@ -288,8 +288,7 @@ private:
 
 }  // namespace
 
-// Largest size in bytes of an array that stays in a processor's own cache from one launch to the
-// next.
+// Largest array, in bytes, that stays in a processor's own cache between launches.
 constexpr double near_bytes = 0x1p20;
 
 Form form_of(const Kernel& kernel, const Binding* bindings) {

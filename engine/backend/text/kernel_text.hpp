@@ -22,8 +22,7 @@ enum class KernelText : std::uint8_t {
 std::string kernel_text(const ir::Kernel& kernel, KernelText what,
                         const CompileOptions& options = {});
 
-// The stages of a kernel over C-contiguous arrays in the CPU back end (pipeline.hpp). Throws Error
-// as above.
+// The kernel's stages in the CPU back end, for C-contiguous arrays. Throws Error as above.
 std::vector<KernelStage> kernel_stages(const ir::Kernel& kernel, const CompileOptions& options);
 
 }  // namespace hindcast::backend

@@ -503,8 +503,7 @@ void Array::copy_from(const Array& other) const {
 
 bool Array::overlaps(const Array& other) const {
     const Storage &a = *storage_, &b = *other.storage_;
-    // Two arrays that own their memory cannot overlap; foreign memory may lie inside an array's
-    // own.
+    // Arrays that own their memory cannot overlap; foreign memory may lie inside another's.
     if ((a.memory.is_own() && b.memory.is_own()) || size() == 0 || other.size() == 0) return false;
     const std::span<const std::byte> one = a.memory.range(), two = b.memory.range();
     if (one.data() + one.size() <= two.data() || two.data() + two.size() <= one.data())

@@ -87,8 +87,8 @@ public:
     std::int64_t size() const { return elements() * components(); }
     std::int64_t element_stride() const;  // in scalars
     std::int64_t component_stride() const;
-    // Element 0 in the memory of the host. Waits for a device that has newer values; for memory on
-    // a device the result points to a copy.
+    // Element 0 on the host: waits for a device with newer values. A copy if the memory's home is a
+    // device.
     void* data() const;
     // Element 0 on the CUDA device where the memory lies. Throws Error where that is the host.
     void* device_data() const;

@@ -5,8 +5,7 @@
 
 namespace hindcast {
 
-// The largest |value|, of an array of reals; NaN if one of them is, infinite if one of them is. It
-// is 0 for integers.
+// The largest |value| of an array of reals: NaN or infinite if a value is. 0 for integers.
 double largest_magnitude(const Array& array);
 
 }  // namespace hindcast

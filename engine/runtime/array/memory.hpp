@@ -78,11 +78,9 @@ public:
     std::size_t size() const { return host_.size(); }
     // Neither side is something else's.
     bool is_own() const { return !own_.empty() && !is_foreign_; }
-    // The bytes that other arrays may share: on the host or, if the memory's home is a device,
-    // there.
+    // The bytes that other arrays may share: on the device that is its home, else on the host.
     std::span<const std::byte> range() const;
-    // True if kernels may read past the end, see backend::Binding::padded. Never for memory from
-    // elsewhere.
+    // True if kernels may read past the end (Binding::padded); false for memory from elsewhere.
     bool is_padded() const { return is_own() && readable_behind() > 0; }
     std::byte* host() {
         if (host_is_old_) fetch();

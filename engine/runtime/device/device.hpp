@@ -1,5 +1,4 @@
-// Device: compiles kernels and owns the resources that run them: threads, or a context on a CUDA
-// device.
+// Device: compiles kernels and owns the threads, or the context on a CUDA device, that run them.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +62,7 @@ public:
     std::string describe() const;  // "cpu, 2 threads, 16 lanes"
     // True if every run has the same bits.
     bool is_deterministic() const { return !options_.nondeterministic || !cuda_; }
-    // In errors `launch` is the name; `arguments` is called for the arguments when an error is
-    // raised.
+    // For errors: `launch` is the name, `arguments` is called for the text of the arguments.
     std::shared_ptr<backend::Executable> compile(const ir::Kernel& kernel,
                                                  const std::string& launch = "",
                                                  std::function<std::string()> arguments = {});

@@ -30,8 +30,7 @@ public:
     void release();
     void forget();  // no slot holds anything
 
-    // Keeps the array as it is once the loops deferred before have run. The slot can be queried and
-    // restored once this loop has run.
+    // Keeps the array, by a deferred loop. The slot can be queried and restored once that has run.
     void save(std::int64_t slot, backend::DeferredWork& deferred);
     bool holds(std::int64_t slot) const;
     // Gives the array its kept values once the deferred loops have run. Requires holds(slot).

@@ -20,11 +20,9 @@ namespace hindcast {
 class HostFunction {
 public:
     virtual ~HostFunction() = default;
-    // The arrays it reads (Read), the numbers it takes (value), and the arrays it defines (Write,
-    // ReadWrite).
+    // Arrays that it reads (Read) or defines (Write, ReadWrite), and numbers that it takes (value).
     virtual const std::vector<ir::Parameter>& parameters() const = 0;
-    // Sets the parameters that have gradients and tangents. Called before the first derivative is
-    // made.
+    // Sets the parameters with gradients and tangents, before the first derivative is made.
     virtual void differentiate_only(const std::vector<std::string>& active) = 0;
     // Does the work of one direction. `bindings` has one entry for each parameter of `signature`,
     // in memory of the host; gradients are added to, those of outputs are taken and replaced.

@@ -203,8 +203,7 @@ public:
 
     explicit operator bool() const { return bound_ != nullptr; }
 
-    // Bindings and code of the replay, for executors; internal (launch_state.hpp), and not
-    // installed.
+    // Bindings and code, for executors; internal (launch_state.hpp), and not installed.
     struct Bound;
     Bound& bound() const { return *bound_; }
 

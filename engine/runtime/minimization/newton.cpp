@@ -85,8 +85,7 @@ bool Newton::direction() {
     as_it_is_ = try_with(potential_.hessian());
     if (as_it_is_.definiteness == Definiteness::positive) return true;
     Finding found = try_with(potential_.projected());
-    // If the projected Hessian is still not positive definite, a growing multiple of the mean
-    // diagonal is added.
+    // If that is not positive definite either, a growing part of the mean diagonal is added.
     const SymmetricMatrix& hessian = potential_.matrix();
     double mean = std::numeric_limits<double>::min();
     for (int i = 0; i < hessian.size(); ++i) mean += std::abs(hessian.diagonal(i)) / hessian.size();

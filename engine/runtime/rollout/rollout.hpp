@@ -149,8 +149,7 @@ public:
     // Forward runs allocate their memory in their first run. This runs a part that allocates all of
     // it: the prologue, the first step and every event; the arrays are left as they were.
     void warm_up();
-    // Bytes of the functions that forward(false) is compiled into, now. They do not count as
-    // gradient memory.
+    // Bytes of the functions that forward(false) is compiled into; not gradient memory.
     std::int64_t function_bytes() const;
     // Measures the cost of steps (time, and memory that is not known yet) on a few steps, forwards
     // and backwards, so that plans predict by that; if not everything can be stored, also on as

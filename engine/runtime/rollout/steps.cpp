@@ -13,8 +13,7 @@ bool Rollout::Work::compiles() const {
     return device_->options().whole_program != WholeProgramUse::never && !device_->cuda();
 }
 
-// True if a whole run can be one function, provided everything is stored; otherwise its steps can
-// be functions.
+// True if a whole run can be one function when everything is stored; if not, its steps can be.
 bool Rollout::Work::is_one_function(const Schedule& s) {
     return s.cut == 0 && s.events.size() <= FunctionExecutor::most_events;
 }

@@ -1,5 +1,4 @@
-// Rollout::Work: the implementation of Rollout, which documents its public functions; for this
-// folder only.
+// Rollout::Work: the implementation of Rollout (documented there); for this folder only.
 #pragma once
 
 #include "engine/runtime/executors/function_executor.hpp"

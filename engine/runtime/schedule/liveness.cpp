@@ -1,5 +1,4 @@
-// The calls and arrays that recomputing steps takes: backwards liveness over the step and the
-// events.
+// The calls and arrays to recompute steps: backwards liveness over the step and the events.
 //
 // An array is live at a point of the program if what is computed later, or saved for an adjoint
 // later, depends on what it holds there. A call runs again when steps are recomputed if it writes

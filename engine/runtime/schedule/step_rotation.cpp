@@ -152,9 +152,8 @@ bool StepRotation::may_drop(const Array& array) const {
            });
 }
 
-// Finds the old values that repeat the last call's work. False if there are none: each array it
-// reads must be unchanged or made again, or it overwrites the array and its adjoint keeps the
-// value.
+// Finds the old values that repeat the last call's work; false if some are lost: each array that it
+// reads must be unchanged, made again, or overwritten by it with the value kept for its adjoint.
 bool StepRotation::find_old_values() {
     const Launch::Replay& replay = last().forward;
     for (std::size_t p = 0; p < replay.arrays().size(); ++p) {

@@ -257,8 +257,7 @@ private:
     struct FixedNotes {
         Variable largest;
         std::map<std::string, Extent> touched;  // by type of index
-        // The length of a grid's rows, if all sites agree on it; 0: not known yet, -1: they do not
-        // agree.
+        // The length of a grid's rows, if all sites agree on it; 0: not known yet, -1: they differ.
         std::int64_t period = 0;
         Extent columns;  // element % period
     };
@@ -309,8 +308,7 @@ private:
 
     // Loads of one element, and own stores to one, are done together: (region, symbol, index).
     std::map<std::array<int, 3>, std::vector<ir::Value>> load_groups_, store_groups_;
-    // The result of the last load of consecutive elements: components in whole vectors, and the
-    // address they came from.
+    // The last load of consecutive elements: components in whole vectors, and their address.
     struct Flat {
         std::string pointer;
         Names parts;

@@ -101,8 +101,7 @@ std::string Emitter::in_range(Value op, int symbol, Value index) {
     return both(mask_, inside);
 }
 
-// True if the lanes reach consecutive elements of an array in which components, or whole elements,
-// are contiguous.
+// True if the lanes reach consecutive elements that whole vectors can load and store.
 bool Emitter::is_contiguous(int symbol, Value index) const {
     if (width_ == 1 || bases_[index].empty()) return false;
     return layout(symbol) == Layout::planes || layout(symbol) == Layout::table ||

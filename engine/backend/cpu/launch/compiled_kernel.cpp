@@ -255,8 +255,7 @@ void CompiledKernel::run_items(const Binding* bindings, ActiveRange range, std::
     if (context.fault.is_there()) raise_fault(plan_.kernel, context.fault, bindings);
 }
 
-// The busy range of the first array that has an element for each item. Chunks of reductions are cut
-// without it.
+// The busy range of the first array with an element for each item; empty for reductions.
 ActiveRange CompiledKernel::occupied(const Binding* bindings, std::int64_t items) const {
     if (plan_.total_count > 0) return {};
     for (std::size_t p = 0; p < plan_.form.size(); ++p) {

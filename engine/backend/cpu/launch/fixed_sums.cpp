@@ -188,8 +188,7 @@ void FixedPointSums::clear() {
     for (std::size_t k = 0; k < targets_.size(); ++k) apply_scale(k);
 }
 
-// Terms that are not finite, merged per component. Finite terms of such a component do not count:
-// its sums are cleared.
+// Terms that are not finite, merged per component; the component's finite sums are cleared.
 std::vector<FixedState::Found> FixedPointSums::take_non_finite(std::size_t k) {
     std::vector<FixedState::Found> all;
     for (std::size_t s = 0; s < used_; ++s)

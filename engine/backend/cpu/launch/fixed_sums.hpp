@@ -70,8 +70,7 @@ public:
         std::vector<AlignedBuffer<std::int64_t>> sums;
         alignas(64) std::atomic<bool> taken{false};
     };
-    // The number of the run that prepare() or clear() has begun. Threads that run tasks get it from
-    // the caller.
+    // The number of the run that prepare() or clear() has begun; the caller passes it to tasks.
     std::uint64_t run() const { return run_; }
     // For task `task` of `tasks`, until release().
     Slot* acquire(std::int64_t task, std::int64_t tasks, std::uint64_t run);

@@ -179,8 +179,7 @@ double nearest(Wide x) {
     return negative ? -value : value;
 }
 
-// fixed_value() in f64, with the factor ready. Calls fixed_value() itself if the result may be
-// subnormal.
+// fixed_value() in f64, with the factor ready; calls the function if the result may be subnormal.
 struct WideValue {
     explicit WideValue(const FixedScale& s)
         : scale(s),

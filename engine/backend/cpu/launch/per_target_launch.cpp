@@ -133,15 +133,13 @@ bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const Run
     return true;
 }
 
-// True if the launch is one loop over targets. Remaining work can follow it only if it is sums over
-// all items.
+// True if the launch is one loop over targets; only sums over all items may follow it.
 bool PerTargetLaunch::is_one_loop() const {
     const Part& part = parts_.front();
     return parts_.size() == 1 && !part.pull->shifted() && (!has_rest_ || !part.reduced.empty());
 }
 
-// Fills effects_ with the arrays that the loop over targets reads and writes; false: they are not
-// known.
+// Fills effects_ with the arrays that the loop over targets uses; false: they are not known.
 bool PerTargetLaunch::find_effects(const Binding* bindings) {
     const Part& part = parts_.front();
     Effects& e = effects_;

@@ -1,5 +1,4 @@
-// The pulled form of a kernel (target_loop.hpp) and its launch: the loops over targets, and the
-// remaining work over items.
+// The launch of a kernel's pulled form (target_loop.hpp): loops over targets, then the other items.
 //
 // A loop over targets that reads neighbours can wait for launches over the same elements that
 // follow it (deferred_work.hpp): forces between particles and their effect on each particle take

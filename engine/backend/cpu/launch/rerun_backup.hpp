@@ -1,5 +1,4 @@
-// RerunBackup: copies of the memory that a launch reads and then changes: with them it can be run
-// once more.
+// RerunBackup: copies of memory that a launch reads and changes, so that it can run once more.
 //
 // Sums in fixed point need it (fixed_sums.hpp): a wrong scale shows only after the run. If the
 // copies would cost more than running the kernel without its effects, that is done first instead
@@ -21,8 +20,7 @@ public:
 
     // True if copies cost less than a run.
     bool pays(const Binding* bindings, std::int64_t items) const;
-    // The copies to make before a run, so that it can be undone, besides those that the run makes
-    // anyway.
+    // The copies by which a run can be undone, besides those that the run makes anyway.
     std::span<const Copy> copies(const Binding* bindings, std::span<const Copy> made_anyway);
     // With the bindings of the last copies(), when all have been made.
     void restore(ThreadPool* pool) const { copy_back(copies_, pool); }

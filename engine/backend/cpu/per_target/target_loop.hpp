@@ -148,8 +148,7 @@ private:
     std::vector<Binding> bindings_;
 };
 
-// The pulled parts of a kernel, and the rest. The rest may change arrays that the pulled loops
-// read, so it runs after them.
+// The pulled parts of a kernel, and the rest, which runs after them and may change their input.
 struct PerTarget {
     std::vector<std::vector<int>> groups;  // accumulated parameters, by their rows
     std::vector<ir::Value> reduced;        // their terms come from the first group

@@ -4,8 +4,7 @@
 // members: its kernels go through ir::batch, copies and clears grow, and every block of memory that
 // can differ between members is kept once per group of lanes, member innermost: scalar s of member
 // l of a group lies at [s * lanes + l]. One compiled function serves all groups; groups run on the
-// threads of a pool, in any order. Memory that no text writes and no member changes stays where it
-// is.
+// threads of a pool, in any order. Memory that neither texts nor members change is shared.
 //
 //     Batch batch({forward, backward}, {parameter.data()}, 16, 0, 64);
 //     for (...) { ... batch.put(m, parameter.data()); }    // takes what stands there now

@@ -27,8 +27,7 @@ std::string name_of(const DenseProblem& problem, int input);
 
 class DenseTrace {
 public:
-    // `going_back`: the kernel is an adjoint, in which the positions are those that the launch
-    // left.
+    // `going_back`: the kernel is an adjoint, which reads the positions that the launch left.
     DenseTrace(const DenseProblem& problem, ir::Builder& builder, bool going_back);
 
     // ---- parameters

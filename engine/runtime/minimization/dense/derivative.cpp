@@ -66,8 +66,7 @@ void Derivative::solve(const DenseMatrix& h, const LocalArray& v) const {
     h.solve(0.0, v);
     t_.each_unknown([&](Int u) { v.put(u, -v[u]); });
 }
-// scatter() copies a vector of unknowns into the free points of a vector of all points; gather()
-// copies them back.
+// scatter() copies unknowns into the free points of a vector of all points; gather() copies back.
 void Derivative::scatter(const LocalArray& unknowns, const LocalArray& all) const {
     t_.each_free([&](Int point, Int unknown) {
         for (int c = 0; c < t_.problem.dimension; ++c)
@@ -231,8 +230,7 @@ void Derivative::adjoint_tangent() {
     };
     const std::vector<ir::Kernel> list = kernels(Direction::adjoint_tangent);
     start_sums(list);
-    // First the terms with l, which also add -H_dot l to x_bar_dot; then those proportional to
-    // l_dot.
+    // First the terms with l, which also add -H_dot l to x_bar_dot; then those with l_dot.
     lang::repeat(2, [&](Int pass) {
         each_item(list, access);
         if_(pass == 0, [&] {

@@ -132,8 +132,7 @@ private:
         return {};
     }
 
-    // Norms of the residual relative to the right-hand side, in the norm of the preconditioner's
-    // inverse.
+    // Residual over right-hand side, in the norm of the preconditioner's inverse.
     static constexpr double smallest = 1e-15, in_a_round = 1e-8, acceptable = 1e-10;
     const SymmetricMatrix* matrix_ = nullptr;
 };

@@ -27,5 +27,5 @@ void main() {
         place = draw.b.xyz + tangent * corner.x + bitangent * corner.y;
     }
     gl_Position = clip_of(place);
-    gl_Position.z *= 0.9999;  // what lies in the plane is in front of it; 0 is far away
+    gl_Position.z *= 0.9999;  // things in the plane are in front of it; 0 is far away
 }

@@ -261,7 +261,7 @@ Scene SceneOptions::load() const {
         throw Error(document::shown(scene, 200) + " is a model of a robot, not a scene")
             .remedy("'hindcast import' with its name makes a scene of it");
     Scene loaded = Scene::load(scene);
-    SimulationOptions options;  // what values are evaluated with
+    SimulationOptions options;  // for the evaluation of values
     options.seed = seed;
     options.allowed_paths.assign(allow_path.begin(), allow_path.end());
     if (!checkpoint.empty()) use_checkpoint(loaded, registry(), options, checkpoint);

@@ -14,7 +14,7 @@ public:
     // if nothing fits. The simulation must outlive this.
     explicit GradientMemory(Simulation& simulation, bool second = false);
 
-    void allocate();  // what runs will fill, so that none of them waits for memory
+    void allocate();  // all memory of runs, so that none of them waits for it
     const CheckpointPlan& plan() const { return plan_; }
     std::int64_t measured() const;  // bytes: the most since the plan was made
     void print_plan(int label_width = 14) const;

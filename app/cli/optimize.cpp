@@ -127,7 +127,7 @@ public:
         std::fflush(stdout);
         if (options_.starts > 1 && !choose_start()) return interrupted_status();
         gradients_->allocate();
-        reset_memory_peak();  // what follows is what the plan is of
+        reset_memory_peak();  // the plan is for the memory from here on
         simulation_.rollout().profile(options_.results.profile);
         simulation_.rollout().record_adjoint_norms(options_.adjoint_norms);
         build_seconds_ = seconds_since(begin_);

@@ -1,6 +1,6 @@
-// Says so when the processor is too old, before anything else runs; without this the program would
-// die of an illegal instruction. Everything is compiled for x86-64-v3 (AVX2, FMA), this file alone
-// for any x86-64.
+// Reports a processor that is too old before anything else runs; without this the program would die
+// of an illegal instruction. Everything is compiled for x86-64-v3 (AVX2, FMA), this file alone for
+// any x86-64.
 #include <unistd.h>
 
 namespace {

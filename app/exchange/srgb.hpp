@@ -1,4 +1,4 @@
-// sRGB (IEC 61966-2-1): a channel, 0 .. 1, as light.
+// sRGB (IEC 61966-2-1): the linear light of a channel, 0 .. 1.
 #pragma once
 
 #include <cmath>

@@ -77,13 +77,13 @@ public:
     std::optional<Frame> acquire();
     void release();
     std::uint64_t serial();  // of the latest complete frame; 0: none yet
-    bool expects();          // whether a frame is on its way
+    bool expects();          // true if a frame is on its way
     // Waits for the frames that are. Throws Error if they do not come within a minute.
     void await();
 
 private:
     // With the mutex held:
-    void take_up();  // what has become complete
+    void take_up();  // frames that have become complete
     std::optional<int> free_slot() const;
 
     std::mutex mutex_;

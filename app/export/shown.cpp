@@ -43,7 +43,7 @@ Shown::Shown(model::Model& model, const Geometry& geometry) {
             if (std::ranges::find(attributes_, name, &Attribute::name) == attributes_.end())
                 add(name, quantity, Attribute::Of::points, 0);
         } else if (quantity.of == ShownQuantity::Of::places) {
-            continue;  // what is exported has no such places
+            continue;  // exported geometry has no such places
         } else if (const auto part = part_of(quantity, geometry)) {
             add(name, quantity, Attribute::Of::cells, *part);
         }

@@ -42,7 +42,7 @@ public:
     void write(const std::filesystem::path& file) const;
 
 private:
-    struct Thing;  // what one drawable becomes
+    struct Thing;  // the objects of one drawable
     // Frame::numbers of each drawable.
     using Poses = std::vector<std::vector<double>>;
     // `rest`: its numbers at the start; `changes`: they are others at the end. `shape`: of a solid.

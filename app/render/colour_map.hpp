@@ -1,5 +1,4 @@
-// The colour maps, as tables of 256 sRGB colours: the ones that the shaders use, and the colour
-// bar.
+// The colour maps as tables of 256 sRGB colours, for the shaders and the colour bar.
 #pragma once
 
 #include <array>

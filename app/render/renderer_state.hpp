@@ -99,7 +99,7 @@ struct Renderer::State {
 
     std::shared_ptr<Targets> targets;
     std::uint64_t generation = 0;
-    bool put_to = false;  // whether the last draw went through `lit`
+    bool put_to = false;  // true if the last draw went through `lit`
     Target shadow_map;
     vk::raii::Framebuffer shadow_framebuffer{nullptr};
     Buffer colours, measured, settled;
@@ -108,8 +108,8 @@ struct Renderer::State {
 
     std::array<double, 2> colour_range{0, 1}, measured_range{0, 1};
     Longest longest;
-    Buffer boxes;        // what bounds_of() reads back
-    Buffer read_points;  // what points() reads back
+    Buffer boxes;        // read back by bounds_of()
+    Buffer read_points;  // read back by points()
     double device_seconds = 0, record_seconds = 0;
     Counters counters;
 };

@@ -21,7 +21,7 @@ struct Binding {
     std::uint64_t version = 0;
     // readable_behind() (base/aligned.hpp) bytes behind the last element may be read.
     bool padded = false;
-    bool kept = false;  // in a history: at the next launch its values lie elsewhere
+    bool kept = false;  // in a history: the values move before the next launch
     ActiveRange* occupied = nullptr;
     const ArrayFacts* contents = nullptr;  // of the array, if that is what `data` belongs to
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the

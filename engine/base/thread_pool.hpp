@@ -89,7 +89,7 @@ private:
     std::vector<Lane> lanes_;  // 0 belongs to the caller
     std::vector<std::thread> workers_;
     bool spins_;
-    std::uint32_t expected_ = 0;  // what finished_ is after the current job
+    std::uint32_t expected_ = 0;  // finished_ after the current job
 
     alignas(64) std::atomic<std::uint32_t> finished_{0};  // chunks done by workers, ever
     std::atomic<bool> caller_sleeps_{false};

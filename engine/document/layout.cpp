@@ -304,7 +304,7 @@ private:
 
         out += text_[piece.begin];
         std::string behind = gaps[0].before;
-        bool done = false;  // what leads to the item is written
+        bool done = false;  // the text before the item is written
         for (std::size_t j = 0; j < m; ++j) {
             const std::size_t i = partners[j];
             if (!done) {

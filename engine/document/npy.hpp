@@ -100,7 +100,7 @@ public:
 
     NpyWriter(NpyWriter&& other) noexcept;
     NpyWriter& operator=(NpyWriter&& other) noexcept;
-    ~NpyWriter();  // what was written is in the file already
+    ~NpyWriter();  // the rows so far are in the file already
 
     void write(std::span<const std::byte> frame);
     template <class T>

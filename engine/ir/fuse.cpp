@@ -66,7 +66,7 @@ bool legal(const Use& first, const Use& second) {
     return !(first.stores() && second.foreign_read);
 }
 
-struct Shared {  // what the pieces so far do to a buffer
+struct Shared {  // use of a buffer by the pieces so far
     Use use;
     int pieces = 0;
     const Parameter* first = nullptr;

@@ -1,5 +1,5 @@
-// Arrays by name, and numbers in rows: kernels on arrays of any shape, written once, with the number of components as a
-// template argument.
+// Arrays by name, numbers in rows, and kernels on arrays of any shape: written once, with the
+// number of components as a template argument.
 //
 //     model::for_components(array, [&](auto C) { return copy<C>(); })
 #pragma once
@@ -20,8 +20,8 @@ inline constexpr const char* rows_schema =
 // "robot.qpos" ("": none). Throws Error at the node, with "did you mean".
 Array array_named(const Model& model, const document::Node& node, const std::string& owner = {});
 
-// f gets as a constant how many numbers an element of the array has. Throws Error for a number that no
-// array of a scene has.
+// Calls f with the number of components of the array's elements as a constant. Throws Error for a
+// number without a case.
 template <class F>
 auto for_components(const Array& array, F f) {
     const auto components = array.shape().size() > 1 ? array.shape()[1] : 1;

@@ -13,7 +13,7 @@ namespace hindcast::model {
 
 struct MeasuredMotion {
     std::string owner;  // the objective that compares it
-    std::string body;   // what its drawings (DrawnBody) belong to
+    std::string body;   // the object of its drawings (DrawnBody)
     // Joints that are not measured are as in the simulation.
     bool is_partial = false;
     // Rows as in the arrays of those drawings; {rows, 3}: m; {rows, 4}: quaternions.

@@ -26,8 +26,9 @@ struct PublishedKernel {
     };
 
     std::string name;
-    std::string documentation;          // what an item is, and the formula in the parameters' names
-    std::vector<Field> options;         // what the kernel is specialised on
+    std::string documentation;          // the meaning of an item, and the formula in the
+                                        // parameters' names
+    std::vector<Field> options;         // options that specialise the kernel
     std::vector<Parameter> parameters;  // of all its forms
     std::function<lang::KernelDef(const Settings& options)> make;
 };

@@ -1,5 +1,5 @@
 // The rules that step along the gradient (settings.hpp has their formulas), as kernels over vectors
-// of f64 on a device: the point, its gradient and what an update leaves to the next stay there.
+// of f64 on a device: the point, its gradient and the state that updates hand on stay there.
 //
 //     add_look()      from values() and gradient(): the gradient in the optimiser's variable,
 //                     clipped by entry, and sums of squares
@@ -54,7 +54,7 @@ private:
     // Numbers of one update: the gradient's two factors, and adam's corrections.
     Array scale_, factor_, correction1_, correction2_;
     Array powers_;                                       // f64 {1, 2}, adam: beta^t
-    std::vector<std::pair<std::string, Array>> memory_;  // what an update leaves to the next
+    std::vector<std::pair<std::string, Array>> memory_;  // state that an update leaves to the next
     std::unique_ptr<Launch> look_, numbers_, update_;
     Sequence on_host_look_, on_host_update_;
 };

@@ -19,7 +19,7 @@ namespace hindcast::robot {
 
 struct Refusal {
     std::string happened;  // "actuator 'biceps' is a muscle, which is not supported"
-    std::string remedy;    // what to write instead
+    std::string remedy;    // an alternative
 };
 
 struct Support {

@@ -22,7 +22,7 @@ public:
     explicit ElementaryFunction(const lang::KernelDef& def)
         : kernel_(def.trace(ir::Precision::f64)), code_(backend::interpret(kernel_)) {}
     double operator()(double a, double b) {
-        constexpr int many = 10'000;  // what compiling takes
+        constexpr int many = 10'000;  // calls that take as long as compiling
         if (calls_ < many) {
             ++calls_;
             if (calls_ == many) compile();

@@ -79,7 +79,7 @@ void add_strings(const Node* list, Names& names) {
         if (list->item(k).is_string()) names.insert(list->item(k).string());
 }
 
-// Nothing if the file is not a summary of Hindcast's.
+// The folder's summary; nothing if the file is not one of Hindcast's.
 std::optional<document::Document> summary_in(const fs::path& folder) {
     try {
         document::Document summary = document::Document::load(folder / summary_name);
@@ -126,7 +126,8 @@ Names earlier_files(const fs::path& folder, const std::vector<std::string>& writ
         add_strings(summary->find("/files"), listed);
         add_strings(summary->find("/states/files"), listed);
     }
-    // Summaries had no list before this version; all but arrays of states had names of their own.
+    // Summaries of earlier versions have no list; their files had fixed names, but for state
+    // arrays.
     const bool without_list = summary && summary->find("/files") == nullptr;
     std::vector<std::string> names{summary_name};
     names.insert(names.end(), written.begin(), written.end());
@@ -139,7 +140,7 @@ Names earlier_files(const fs::path& folder, const std::vector<std::string>& writ
     return listed;
 }
 
-// Those of processes that were killed, in the folder itself and in those inside that results go to.
+// Removes files that killed processes left in the folder and in its sub-folders for results.
 void remove_abandoned(const fs::path& folder) {
     remove_abandoned_files(folder);
     for (const char* name : {"states", "gradient", "export", "files"}) {
@@ -166,7 +167,7 @@ ResultsFolder::ResultsFolder(fs::path path, const std::vector<std::string>& writ
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor_ < 0) throw cannot_make(path_, std::generic_category().message(errno));
     try {
-        // File systems without locks refuse otherwise; there the folder has none.
+        // Other errors come from file systems without locks; there the folder is not locked.
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
             throw Error("another run is writing into the folder " + path_.string())
                 .remedy("wait until it has ended, or choose another folder with --output");
@@ -245,7 +246,7 @@ fs::path result_place(const fs::path& folder, const fs::path& name) {
     if (error && error != std::errc::no_such_file_or_directory)
         throw Error("the link " + full.string() + " cannot be removed: " + error.message())
             .remedy(elsewhere);
-    // Python, for example, saves a scene wherever it is told.
+    // A folder without a list is not one of results: Python, for example, saves a scene anywhere.
     if (const fs::path list = folder / list_name; is_file(list)) {
         const std::string line = line_of(name.lexically_normal().generic_string());
         if (has_line(list_in(folder), line)) return full;

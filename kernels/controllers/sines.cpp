@@ -1,5 +1,6 @@
 // u_a(t) = offset_a + sum over k = 1 .. K of amplitude_{a,k} sin(2 pi k f t + phase_{a,k}): a Fourier
-// series with the frequency f, for gaits and for motions that excite what is to be identified.
+// series with the frequency f, for gaits and for motions that excite the parameters to be
+// identified.
 #include <numbers>
 
 #include "engine/model/components.hpp"

@@ -25,7 +25,7 @@ namespace {
 template <int D>
 struct Fiber {
     bool swings = false;
-    int end = 0;  // whether t is that of the step's end
+    int end = 0;  // 1: t is the time of the step's end
 
     // |F a| - (1 - alpha) of element e, with its corners x.
     Float stretch(Int e, const Points<D, D + 1>& x, Read<solids::Gradient<D>> inverse,

@@ -21,8 +21,9 @@ void add_energy(model::Model& model, EnergyTerm term);
 void publish_energy(model::Model& model, std::string type, std::string owner, std::string name,
                     const EnergyTerm& term);
 
-// Publishes what of the term's items a scene shows; its `count` and `add` are left to this. The kernel
-// has the parameters "points", "x", those of the energy's function, and "values" (Write, one per item).
+// Publishes a quantity of the term's items for display; this sets `quantity.count` and
+// `quantity.add`. The kernel has the parameters "points", "x", those of the energy's function, and
+// "values" (Write, one per item).
 void publish_shown(model::Model& model, model::ShownQuantity quantity, const EnergyTerm& term,
                    std::function<lang::KernelDef(model::Model&)> kernel);
 

@@ -123,7 +123,7 @@ class _Added:
 
     def __init__(self, buffer, index, key, component=None):
         self.buffer, self.place, self.key, self.component = buffer, index, key, component
-        self.done = False  # whether += or -= has just been
+        self.done = False  # True after += or -=
 
     def _refuse(self, *_):
         fail(TypeError, self.buffer.wrong("so its elements are not read; take another parameter "

@@ -1,5 +1,5 @@
-// The one place that computes barriers: what an image or a buffer was last used for is kept with
-// it, and the next use gives the barrier that must stand between the two.
+// The one place that computes barriers: every image and buffer keeps its last use, and the next use
+// gives the barrier that must stand between the two.
 //
 //     Barriers barriers;
 //     barriers.use(colour.state(), Use::colour_attachment);
@@ -37,7 +37,7 @@ private:
 
 class Barriers {
 public:
-    // With `discard`, what the image held is of no interest.
+    // With `discard` the image's content is dropped.
     void use(ImageState& image, Use use, bool discard = false);
     void use(vk::Buffer buffer, BufferState& state, Use use);
     void record(const vk::raii::CommandBuffer& commands);

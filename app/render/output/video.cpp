@@ -123,7 +123,7 @@ Video::~Video() { stop(); }
 void Video::stop() noexcept {
     if (pipe_ >= 0) ::close(std::exchange(pipe_, -1));
     if (process_ >= 0) {
-        ::kill(process_, SIGKILL);  // what it has written goes too
+        ::kill(process_, SIGKILL);  // its file is removed too
         ::waitpid(std::exchange(process_, -1), nullptr, 0);
     }
     std::error_code ignored;

@@ -38,7 +38,7 @@ public:
 
     // The same in steps; each throws Error likewise. One picture at a time is on its way.
     void offer(Image image);
-    bool take(double seconds);  // whether all of it was taken, after waiting so long at most
+    bool take(double seconds);  // true if all of it was taken, after waiting so long at most
     void end();                 // no more pictures: ffmpeg finishes
     bool complete();            // does not wait; true once the film lies under its name
 

@@ -318,7 +318,7 @@ void Editor::reload(bool runs) {
     const std::uint64_t before = revision_;
     become(std::move(read.document), std::move(read.layout), "Reload " + file_.filename().string());
     if (revision_ != before) {
-        if (mends) s.undo.pop_back();  // what the file had in between
+        if (mends) s.undo.pop_back();  // the file's content in between
         s.reloaded_revision = revision_;
     }
     s.saved = std::move(text);

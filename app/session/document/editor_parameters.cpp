@@ -105,7 +105,7 @@ void need_unclaimed(const Document& document, const Cover& cover, const std::str
 
 // The optimiser's groups, made if they are not there.
 Node& made_groups(Document& document) {
-    if (document.find("/optimizer") == nullptr)  // what holds without one
+    if (document.find("/optimizer") == nullptr)  // the defaults without one
         document.set("/optimizer", Node::object({{"type", "lbfgs"}}));
     if (document.find("/optimizer/groups") == nullptr)
         document.set("/optimizer/groups", Node::object());

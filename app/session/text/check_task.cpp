@@ -9,7 +9,7 @@ CheckTask::CheckTask(const Registry& registry, SimulationOptions options)
 
 void CheckTask::want(std::string text, std::filesystem::path file, double now) {
     wanted_ = Wanted{std::move(text), std::move(file), now + rest};
-    stop_ = true;  // what runs is of a text that is gone
+    stop_ = true;  // the running check is of an old text
     seen_ = false;
 }
 

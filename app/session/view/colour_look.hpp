@@ -21,7 +21,7 @@ struct ColourLook {
     std::string by;  // FrameContents::colour
     Range range = Range::run;
     std::array<double, 2> ends{0, 1};      // by hand, in the field's unit
-    std::string ends_are = "set by hand";  // what words() says of them
+    std::string ends_are = "set by hand";  // the words for them in words()
     bool logarithmic = false;
     std::optional<render::ColourMap> map;  // none: by the signs of the numbers
 

@@ -72,7 +72,7 @@ public:
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
     bool done() const;
-    void hold_back(StreamHandle stream) const;  // what is put there from now on runs after it
+    void hold_back(StreamHandle stream) const;  // work put there from now on runs after the event
 
 private:
     std::shared_ptr<Context> context_;
@@ -107,7 +107,7 @@ private:
     std::shared_ptr<Context> context_;
     Address address_ = 0;
     std::size_t size_ = 0;
-    ExternalMemory external_ = nullptr;  // what it is a part of
+    ExternalMemory external_ = nullptr;  // the memory it is a part of
     bool is_own_ = true;
 };
 
@@ -164,7 +164,7 @@ private:
 // A function of the device; without a handle until Context::make_code().
 struct Function {
     std::string name;
-    std::string item_name = {}, item_text = {};  // what does one item; phases have the text
+    std::string item_name = {}, item_text = {};  // the function for one item; phases have its text
     std::string text = {};                       // of what is tuned
     FunctionHandle handle = nullptr;
     int threads = 0, blocks = 0;  // by occupancy: of a block, and as many as run at once
@@ -419,7 +419,7 @@ private:
     ContextHandle handle_ = nullptr;
     StreamHandle stream_ = nullptr;
     EventHandle order_ = nullptr;  // for join_others() and hold_others()
-    struct Measured {              // what runs between two events
+    struct Measured {              // the work between two events
         EventHandle begin = nullptr, end = nullptr;
         std::function<void(double seconds)> note = {};  // none: nothing is being measured
     } measured_;

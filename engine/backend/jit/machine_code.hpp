@@ -18,7 +18,7 @@
 
 namespace hindcast::backend {
 
-enum class Haste { quick, patient };  // whether code that is not optimised yet is welcome
+enum class Haste { quick, patient };  // quick: code that is not optimised yet will do
 
 // Code that is there, or is being made.
 class CodeRequest {

@@ -57,7 +57,7 @@ private:
     // scratch_items + item. (Letting force[b] -= f share the memory of force[a] += f, with a sign
     // per entry, took longer.)
     struct Inverse {
-        std::vector<std::uint64_t> key;      // what it was made from
+        std::vector<std::uint64_t> key;      // versions and sizes that it was made from
         AlignedBuffer<std::uint32_t> first;  // per target, and one more: its first entry
         AlignedBuffer<std::uint32_t> entries;
         std::shared_ptr<const void> attachment;

@@ -15,7 +15,7 @@ namespace hindcast::model {
 struct Slider {
     std::int64_t element = 0;  // of the quantity, which has one component
     std::string name;          // of the thing: "left knee"
-    std::string group;         // what is listed together: "Joints at the start"
+    std::string group;         // a group in the list: "Joints at the start"
     std::string meaning;       // in one line
     std::string unit;
     double low = 0, high = 0;

@@ -113,7 +113,7 @@ void LaunchExecutor::run(const Block& block, std::int64_t t, const SlotIndex& at
 
 void LaunchExecutor::run_steps(const Timeline& timeline, StepRotation* rotation, bool rotate,
                                const Stretch& stretch) {
-    struct Deferring {  // what a step has left runs with the next one, or here
+    struct Deferring {  // work that a step has deferred runs with the next one, or here
         LaunchExecutor& executor;
         explicit Deferring(LaunchExecutor& e) : executor(e) { e.deferring_ = e.may_defer(); }
         ~Deferring() {

@@ -338,7 +338,7 @@ private:
         run(Direction::adjoint_tangent);  // adds -H_dot l to x_bar_dot
         solve(x_bar_dot, -1, l_dot);
         l.clear();
-        run(Direction::adjoint_tangent);  // what is proportional to l_dot
+        run(Direction::adjoint_tangent);  // the terms with l_dot
         potential_.clear_unknowns(x_bar);
         potential_.clear_unknowns(x_bar_dot);
     }

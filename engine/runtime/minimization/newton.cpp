@@ -102,8 +102,7 @@ bool Newton::goes_down(double slope) {
     return dot(work_, step_) <= search::steepest_at_end * slope;
 }
 
-// Along step_ from x_, as far as the energy falls; the energy there. Leaves x_ and the potential
-// there.
+// Moves x_ and the potential along step_ until the energy has fallen enough. The energy there, J.
 double Newton::move(double energy, MinimizationOutcome& outcome) {
     const double slope = dot(gradient_, step_);
     if (!(slope < 0)) throw at_point(search::not_down, worst_of(gradient_));

@@ -80,7 +80,7 @@ public:
     // All that steps and events write, as it stands between two steps.
     struct State {
         std::int64_t step = 0;                        // after so many steps
-        std::vector<std::pair<Array, Array>> arrays;  // what is written, and its copy
+        std::vector<std::pair<Array, Array>> arrays;  // an array that is written, and its copy
         std::int64_t bytes() const;                   // of the copies
     };
     // A copy of it, in a watch of forward(false) that was called with `step`.

@@ -128,8 +128,8 @@ private:
     MemoryLimit limit_;
     std::optional<std::pair<std::int64_t, std::int64_t>> forced_;
     std::int64_t horizon_ = 0;
-    std::optional<State> at_cut_;  // what runs begin with
-    const State* from_ = nullptr;  // what this run begins with
+    std::optional<State> at_cut_;  // the state that runs begin with
+    const State* from_ = nullptr;  // the state that this run begins with
     FiniteCheck finite_{device_};
     const Sequence* follower_ = nullptr;
     AdjointLook adjoints_;

@@ -90,7 +90,7 @@ private:
     Schedule& s_;
     ArraySet by_events_;
     ArraySet changing_;  // written by the step or by events
-    ArraySet again_;     // what is made again
+    ArraySet again_;     // arrays that are made again
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ private:
 
     Schedule& schedule_;
     std::vector<Array> dropped_;
-    std::vector<Restore> old_;                // what the last call reads and overwrites
+    std::vector<Restore> old_;                // values that the last call reads and overwrites
     std::vector<History*> late_, histories_;  // late saves of first(); of what is dropped
     std::vector<char> absent_;                // per step
     std::array<Pieces, run_kinds> pieces_;

@@ -123,10 +123,10 @@ struct Optimization::State {
     Row row;  // of the point that stands; the last finite one
     bool has_row = false;
     bool best_on_device = false;  // the descent keeps its parameters and gradient
-    Evaluation last;              // what was evaluated last
+    Evaluation last;              // of the point evaluated last
     std::vector<Simulation::TermValue> last_terms;
     bool last_is_full = false;  // with its gradient, and nothing has changed since
-    bool row_is_torn = false;   // what the row left on the device has been overwritten
+    bool row_is_torn = false;   // the row's arrays on the device have been overwritten
 
     explicit State(Simulation& s) : simulation(s) {}
 

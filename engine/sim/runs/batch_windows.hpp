@@ -30,7 +30,8 @@ private:
     };
     struct Worker {
         std::unique_ptr<Simulation> simulation;
-        std::vector<Array> states, inputs;  // what steps write, and where a window begins
+        std::vector<Array> states, inputs;  // arrays that steps write, and their values at the
+                                            // begin of a window
         Array begin;                        // i32: the steps before it
         bool counts = false;                // a launch reads the step
         Program load;                       // states from inputs

@@ -82,7 +82,7 @@ struct TestOutcome {
     enum class Verdict { passed, failed, skipped };
     std::string name;  // "scenes/spring_cage, f64"
     Verdict verdict = Verdict::passed;
-    std::vector<std::string> messages;  // what was expected and found; why it was skipped; updates
+    std::vector<std::string> messages;  // expected and found values; the reason for a skip; updates
     double seconds = 0;
 };
 

@@ -69,7 +69,7 @@ struct TestScript {
         Precisions precisions;
     };
 
-    document::Document document;  // what the steps' nodes belong to
+    document::Document document;  // the owner of the steps' nodes
     std::filesystem::path scene;
     std::optional<std::string> skip;
     bool needs_mujoco = false;  // to read a robot's model

@@ -12,7 +12,7 @@ using robot::EqualityType;
 
 namespace {
 
-// Entries of a row of J that may be other than 0: degree of freedom, value.
+// Entries of a row of J that may differ from 0: degree of freedom, value.
 using Row = std::vector<std::pair<int, Float>>;
 
 Float velocity_along(const Row& row, const Read<Float>& qvel) {
@@ -56,7 +56,7 @@ struct Rows {
         low.store_once(number, least);
         high.store_once(number, most);
     }
-    // A limit, of which there is `distance` left.
+    // The row of a limit at this distance from it.
     void put_limit(int number, const Row& row, const Float& velocity, const Float& distance,
                    double margin, const SoftNumbers& numbers, const Float& inverse_inertia) const {
         const Float past = distance - margin;

@@ -30,7 +30,7 @@ public:
                     (*this)(up[m], up[n]) -= ratio * (*this)(k, up[n]);
                 (*this)(k, up[m]) = ratio;
             }
-            (*this)(k, k) = inverse;  // what a solve needs of D
+            (*this)(k, k) = inverse;  // a solve multiplies by 1/D
         }
     }
     // After factor(): L^-T x, of which x . M^-1 x is the sum of squares over D.

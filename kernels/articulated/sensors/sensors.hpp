@@ -77,7 +77,7 @@ struct Sensor {
         sides[2];      // of a sensor of contacts; the first one may be a site, which is its frame
     int contacts = 1;  // how many it tells of
     bool needs_forces = false;  // of contacts
-    unsigned data = 0;          // what it says: MuJoCo's bits
+    unsigned data = 0;          // the selected values: MuJoCo's bits
     enum Reduce : std::uint8_t { none, least_distance, most_force, net_force } reduce = none;
     std::vector<SeenGeom> seen;  // that a rangefinder may meet
     DistanceSlots near;          // of distance, normal and fromto

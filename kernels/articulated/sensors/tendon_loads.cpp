@@ -6,7 +6,7 @@ namespace hindcast::articulated {
 
 namespace {
 
-// From one place to another, of length 1; nothing where they are the same.
+// The unit vector from one place to another; zero if they are the same.
 Vec3 direction(const Vec3& from, const Vec3& to) {
     const Vec3 way = to - from;
     const Float square = dot(way, way);
@@ -34,7 +34,7 @@ Float TendonLoads::of_rows(int tendon) const {
         if (e.type != robot::EqualityType::tendon) continue;
         if (e.first == tendon) sum = sum + force(e.row);
         if (e.second != tendon) continue;
-        // As constraint_rows.cpp has it.
+        // As in constraint_rows.cpp.
         const Vec<Float, 12> data = from_.eq_data[e.number];
         const Float x = from_.tendons.length(tendon) - from_.tendon_length0[tendon];
         const Float slope =
@@ -71,7 +71,7 @@ Force TendonLoads::load(int body, const Vec3& place) const {
         return b == body;
     };
     Vec3 moment, force;
-    // At the ends of a straight piece, this much along it.
+    // Adds the pull `much` (N) of a straight piece at its two ends.
     const auto pull = [&](int one, const Vec3& a, int two, const Vec3& b, const Float& much) {
         if (carries(one) == carries(two)) return;
         const Vec3 f = direction(a, b) * (carries(two) ? much : -much);

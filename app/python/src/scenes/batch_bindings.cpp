@@ -1,4 +1,4 @@
-// hindcast._core.Batch: what hindcast/batches.py is built on.
+// hindcast._core.Batch: the base of hindcast/batches.py.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -282,7 +282,7 @@ void bind_scenes(nb::module_& m) {
                  });
                  return nb::make_tuple(loss, leaves_of(gradient, shapes));
              })
-        .def("seconds_of_gradient",  // what C++ takes for it: for benchmarks
+        .def("seconds_of_gradient",  // time in C++ alone: for benchmarks
              [](const Shared& s, const std::vector<std::string>& paths) {
                  return s->with([&](SceneRuns& r) {
                      Simulation& simulation = *r.set_of(paths).made->simulation;

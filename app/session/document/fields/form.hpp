@@ -36,9 +36,9 @@ enum class FormKind : std::uint8_t {
 
 struct Form {
     FormKind kind = FormKind::unknown;
-    std::string title;        // what it is called among alternatives, columns, members; or ""
+    std::string title;        // its title among alternatives, columns, members; or ""
     std::string help, unit;   // the description; the unit of its numbers
-    std::string means, of;    // what a text or a number stands for (schema.hpp)
+    std::string means, of;    // the meaning of a text or a number (schema.hpp)
     document::Node fallback;  // its default; null: it has none
     double low = -std::numeric_limits<double>::infinity(),
            high = std::numeric_limits<double>::infinity();

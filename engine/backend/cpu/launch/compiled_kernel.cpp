@@ -289,7 +289,7 @@ void CompiledKernel::run_fixed(const Binding* bindings, std::int64_t items, Thre
         misses_ = changed ? std::min(misses_ + 2, most) : std::max(misses_ - 1, 0);
     };
     try {
-        const bool changes = !plan_.changed.empty();  // what it reads
+        const bool changes = !plan_.changed.empty();  // it changes arrays that it reads
         if (changes && (misses_ >= often || !undo_.pays(bindings, items))) {
             note(fixed_.copy_scales(measuring().measure(bindings, items, pool)));
             run_items(bindings, items, pool);

@@ -10,8 +10,8 @@
 // The scale depends on the largest term, which is known after the run: a launch runs with the scale
 // of the one before, and once more if its own is another. Before a second run the values that the
 // first one changed are put back (rerun_backup.hpp); or the kernel is measured first
-// (FixedPlan::measure) if that costs less. Terms that are not finite go the long way round: a run
-// with the scale 1 finds the largest finite one.
+// (FixedPlan::measure) if that costs less. Terms that are not finite cost another run: with the
+// scale 1 it finds the largest finite one.
 #pragma once
 
 #include <atomic>
@@ -61,7 +61,7 @@ public:
     // next prepare(). `learned`: as in RunOptions.
     void add(const Binding* bindings, DeferredWork& deferred,
              std::vector<FactUpdate>* learned = nullptr);
-    // Clears the sums and what was noted.
+    // Clears the sums and the notes.
     void clear();
 
     // The sums and notes of one thread.
@@ -72,7 +72,7 @@ public:
     };
     // The number of the run that prepare() or clear() has begun; the caller passes it to tasks.
     std::uint64_t run() const { return run_; }
-    // For task `task` of `tasks`, until release().
+    // A slot for task `task` of `tasks`, until release().
     Slot* acquire(std::int64_t task, std::int64_t tasks, std::uint64_t run);
     static void release(Slot* slot);
 

@@ -150,7 +150,7 @@ bool PerTargetLaunch::find_effects(const Binding* bindings) {
         const Binding& b = bindings[symbol];
         const ir::Access access = plan_.kernel.parameter(symbol).access;
         if (b.data == nullptr) continue;
-        if (ir::only_reads(access)) {  // what stands for no array does not change
+        if (ir::only_reads(access)) {  // without `contents` it never changes
             if (b.contents == nullptr) continue;
             (part.pull->reads_near(symbol) ? e.read_near : e.read_elsewhere).push_back(b.contents);
         } else if ((is_target(symbol) || access == ir::Access::reduce) && b.contents != nullptr) {

@@ -169,7 +169,7 @@ bool UnchangedItems::keeps_zeros(const Binding* bindings, std::int64_t items,
                                 [](std::byte b) { return b != std::byte{0}; }))
                     return false;
         }
-    } catch (const Error&) {  // what is at fault there will be named when it is met
+    } catch (const Error&) {  // the launch itself will report the fault
         return false;
     }
     return true;

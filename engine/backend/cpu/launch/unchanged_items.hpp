@@ -52,10 +52,10 @@ private:
     bool possible_ = false, may_wait_ = false;
     Effects effects_;
     std::vector<Own> own_;
-    std::vector<int> shared_;                     // what is read at other indices, and numbers
-    std::vector<std::uint64_t> versions_, next_;  // items; what has to be the same, 0: idle
+    std::vector<int> shared_;                     // arrays read at other indices, and numbers
+    std::vector<std::uint64_t> versions_, next_;  // items; versions that must be the same, 0: idle
     std::uint64_t number_ = 0;                    // of the kernel and these versions, everywhere
-    ActiveRange inputs_;                          // where what items read is busy
+    ActiveRange inputs_;                          // busy range of the arrays that items read
     bool keeps_zeros_ = false, knows_ = false;
     int changes_ = 0;  // of the versions, one launch after the other
 };

@@ -29,7 +29,8 @@ bool is_own(const Kernel& kernel, const Op& op) {
 
 }  // namespace
 
-// Records what an item adds: the source's body with the item of the entry for the launch's own.
+// Records the terms of an item: the source's body, for the item of the entry instead of the
+// launch's own.
 class TargetLoop::Body final : public ir::Cloner {
 public:
     struct Place {  // of an entry in its tables
@@ -237,8 +238,8 @@ private:
     Value at_ = ir::no_value, run_ = ir::no_value, valid_ = ir::no_value;
     std::map<Value, ir::Slot> terms_;             // per site
     std::vector<std::pair<int, Value>> reduced_;  // terms of reductions, and where they are stored
-    // (symbol, component) at the target's index and at the other end of the entry; what the next
-    // entry needs.
+    // (symbol, component) at the target's index and at the other end of the entry; others_: at that
+    // of the next entry.
     std::map<std::pair<int, int>, Value> mine_, other_;
     std::map<std::pair<int, int>, ir::Slot> others_;
 };
@@ -337,7 +338,7 @@ void TargetLoop::walk_all(ir::Builder& builder, bool copies) {
         ir::Slot slot;
         Value start;
     };
-    std::vector<Sum> sums;  // those that may be other ones in an exact loop
+    std::vector<Sum> sums;  // sums that an exact loop may change
     for (const int symbol : symbols_) {
         const Parameter& p = plan_.kernel.parameter(symbol);
         if (!mirrored_ || p.access == Access::sum) continue;
@@ -371,7 +372,7 @@ void TargetLoop::walk_all(ir::Builder& builder, bool copies) {
         [] {});
 }
 
-// All lanes of a vector walk through as many slots.
+// All lanes of a vector walk through the same number of slots.
 void TargetLoop::walk(ir::Builder& builder, Body& body) const {
     const Value item = builder.item();
     const Value block = builder.binary(OpCode::bit_and, item, builder.integer(-block_targets));
@@ -392,8 +393,8 @@ void TargetLoop::walk(ir::Builder& builder, Body& body) const {
             return Body::Place{builder.binary(OpCode::add, first, rows),
                                builder.binary(OpCode::add, runs, k)};
         };
-        // The last slot has none ahead of it: what follows is the next block's, whose runs may lead
-        // out of the array from here.
+        // Behind the last slot lies the next block's first one, whose runs may lead out of the
+        // array from here.
         const Value ahead = builder.binary(OpCode::add, slot, builder.integer(1));
         body.record(place(slot),
                     place(builder.select(builder.compare(OpCode::lt, ahead, last), ahead, last)),
@@ -415,7 +416,7 @@ bool TargetLoop::worth_it() const {
             // Side by side, elements are loaded where others would be gathered.
             const bool gathers = op.code == OpCode::load && op.symbol < degree_ && !shifted() &&
                                  kernel_.op(op.operand[0]).code != OpCode::add;
-            // Masks, most of which guard against zero, cost little beside what they mask.
+            // Masks, most of which guard against zero, cost little beside the masked ops.
             const bool masks = op.code == OpCode::select || op.type == Type::boolean;
             work += slow ? 4 : gathers ? 8 : masks ? 0.5 : 1;
         }
@@ -426,8 +427,8 @@ bool TargetLoop::worth_it() const {
 
 namespace {
 
-// If all that is left are reductions of one term per item, the terms are stored by the first pulled
-// loop: what they need was computed there.
+// If only reductions of one term per item remain, the first pulled loop stores the terms: it has
+// computed their operands.
 void take_terms(PerTarget& pulled) {
     Kernel& rest = pulled.rest;
     std::vector<Value> reduced;

@@ -46,7 +46,7 @@ struct ResidualBlock {
 struct Residuals {
     std::vector<ResidualBlock> blocks;
     // Quantities that say something of one recording and not of what was recorded, such as the
-    // states at the begins of shots: another recording has its own.
+    // states at the starts of shots: another recording has its own.
     std::set<std::string> of_one_recording;
 };
 

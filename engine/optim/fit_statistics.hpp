@@ -53,7 +53,7 @@ struct Identifiability {
     std::vector<double> singular_values;
     DenseMatrix directions;  // column by column: of all parameters, in units of 1 / own_lengths
 };
-// `auxiliary`: parameters of no interest by themselves, such as states at the begins of shots.
+// `auxiliary`: parameters of no interest by themselves, such as states at the starts of shots.
 Identifiability identifiability(const DenseMatrix& jacobian, std::span<const ResidualGroup> groups,
                                 const std::vector<bool>& auxiliary);
 

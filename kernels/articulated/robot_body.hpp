@@ -1,6 +1,6 @@
 // The arrays and launches of one articulated body.
 //
-// At the begin of a step the arrays that place the bodies (kinematics.hpp) are those of the state; a
+// At the start of a step the arrays that place the bodies (kinematics.hpp) are those of the state; a
 // step accelerates, moves the state, and places them anew.
 #pragma once
 
@@ -38,7 +38,7 @@ public:
     // Derives inverse weights that constraints need and that are not given, and, if `equalities`, what of
     // "eq_data" follows from the others. Adds this to the prologue.
     void derive(const ReferencePose& pose, bool equalities);
-    // Publishes these as NAME.sensordata, of the state at the begin of each step and its accelerations.
+    // Publishes these as NAME.sensordata, of the state at the start of each step and its accelerations.
     void sense_with(SensorPointer sensors);
     // Makes the arrays, and adds the start to the prologue and the energies.
     void build();

@@ -26,7 +26,7 @@ struct Course {
     struct At {
         lang::Float value, slope;  // the latter per row; 0 where it is held
     };
-    // The value and slope of each column at the begin of a substep. Row r, column c is number r *
+    // The value and slope of each column at the start of a substep. Row r, column c is number r *
     // columns + c of `values`.
     std::vector<At> at(const lang::Property<lang::Float>& values, const lang::Int& step) const;
     // The same of rows that are vectors.
@@ -40,7 +40,7 @@ struct Course {
     }
 
 private:
-    // The begin of a substep: the part `t` of an interval after row `low`; `over`: at the last row.
+    // The start of a substep: the part `t` of an interval after row `low`; `over`: at the last row.
     struct Place {
         lang::Int low;
         lang::Bool over;

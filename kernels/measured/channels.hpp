@@ -11,9 +11,9 @@
 
 namespace hindcast::measured {
 
-// The interpolation of a number between the begin and the end of the step that a time lies in.
+// The interpolation of a number between the start and the end of the step that a time lies in.
 enum class Between {
-    hold,    // as at the begin of the step
+    hold,    // as at the start of the step
     linear,  // along the line
     cubic    // the cubic Hermite polynomial: positions, whose velocities are its slopes
 };
@@ -22,7 +22,7 @@ struct Channel {
     std::string column;  // of the file
     Between between = Between::linear;
     // True if the array has states. Other arrays, such as forces, accelerations and sensors, have
-    // at the end of a step the values of the state at its begin.
+    // at the end of a step the values of the state at its start.
     bool is_state = true;
     int value = 0, slope = -1;  // columns of the recording; the latter for cubic
     int qpos = -1;              // its number in the robot's "qpos"; -1: none

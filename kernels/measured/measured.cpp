@@ -3,7 +3,7 @@
 //     r = (x(t - delay) - (scale m + offset)) / sigma      for each sample m at time t
 //     value = sum over samples of rho(r) / 2               (engine/optim/robust_loss.hpp)
 //
-// x is continued between the begin and the end of the step that the time lies in (channels.hpp).
+// x is continued between the start and the end of the step that the time lies in (channels.hpp).
 // Steps record the numbers; one launch after the last step makes the residuals.
 #include "kernels/measured/measured.hpp"
 

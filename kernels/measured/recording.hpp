@@ -1,5 +1,5 @@
 // Numbers of arrays, kept for each step of a run: as the step begins, and as it ends. In between a
-// controller may set the state anew, so that the end of a step need not be the begin of the next.
+// controller may set the state anew, so that the end of a step need not be the start of the next.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// At the begin of the step at which a shot begins, the robot's state is set to that of the shot.
+// At the start of the step at which a shot begins, the robot's state is set to that of the shot.
 //
 // With states that were measured the shots are roll-outs of their own; with states that are parameters
 // and an objective "continuity" they come together to one trajectory (Bock 1983). Either way no shot is
@@ -173,7 +173,7 @@ private:
         return wanted;
     }
 
-    // As written, or as the file has it at the begins of the shots.
+    // As written, or as the file has it at the starts of the shots.
     const Quantity& state(Model& model, const std::vector<double>& times, const char* key,
                           const char* columns, int numbers) const {
         const Settings& s = *settings_;

@@ -19,9 +19,9 @@ namespace shots {
 // Data that the controller of this type shares with objectives.
 struct Shots {
     articulated::TreePointer tree;
-    std::vector<double> times;  // s, of the begins of all shots; the first is 0
+    std::vector<double> times;  // s, of the starts of all shots; the first is 0
     const model::Quantity *qpos = nullptr, *qvel = nullptr;  // shot by shot
-    // The state that the run reaches at the begin of each shot but the first, minus the state that
+    // The state that the run reaches at the start of each shot but the first, minus the state that
     // it is set to: degree of freedom by degree of freedom, first of positions (as rotation vectors
     // where they are quaternions), then of velocities. Made when an objective asks for it.
     std::optional<Array> jumps;

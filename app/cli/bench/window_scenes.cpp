@@ -3,7 +3,7 @@
 // occlusion and antialiasing, at 1280 x 720: at 60 steps of the simulation a second, or at the
 // scene's own speed where that is faster. `steps` are the pictures of another step that were shown,
 // pictures_per_second how many of them in a second (60 at most), forward_s is the median of what a
-// frame with such a picture takes, from its begin until it is done.
+// frame with such a picture takes, from its start until it is done.
 //
 // --scenes NAME,NAME plays these only.
 #include <algorithm>

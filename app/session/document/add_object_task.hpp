@@ -23,7 +23,7 @@ public:
     AddObjectTask(const Editor& editor, const Registry& registry, model::Section section,
                   const std::string& type);
     // `make` returns the document with an object added under this new name; it runs on the other
-    // thread. `stem`: the begin of the new name; `label`: the words for the object meanwhile.
+    // thread. `stem`: what the name begins with; `label`: the words for the object meanwhile.
     using Make = std::function<document::Document(
         const document::Document&, const std::filesystem::path& file, const std::string& name,
         const std::atomic<bool>* cancelled)>;

@@ -143,8 +143,7 @@ Context::Context(int ordinal) : ordinal_(ordinal) {
         check(d.EventCreate(&measured_.begin, timed_event), "an event");
         check(d.EventCreate(&measured_.end, timed_event), "an event");
         PoolHandle pool = nullptr;
-        std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();  // freed memory stays in
-                                                                         // the pool
+        std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();  // no release
         check(d.DeviceGetDefaultMemPool(&pool, device_), "its memory");
         check(d.MemPoolSetAttribute(pool, release_threshold, &keep), "its memory");
         void* memory = nullptr;

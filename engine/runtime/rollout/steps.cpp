@@ -63,7 +63,7 @@ std::int64_t Rollout::Work::range_end(const Schedule& s, std::int64_t from, std:
     return event == s.events.end() ? to : std::min(to, event->first);
 }
 
-// The begin of the range down to `from` at most that has no event after its begin.
+// The start of the range down to `from` at most that has no event after its start.
 std::int64_t Rollout::Work::range_begin(const Schedule& s, std::int64_t from, std::int64_t to) {
     const auto event = s.events.lower_bound(to);
     return event == s.events.begin() ? from : std::max(from, std::prev(event)->first);

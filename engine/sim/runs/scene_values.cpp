@@ -107,8 +107,8 @@ std::map<std::string, std::vector<double>> SceneRuns::values_set() const {
     return values;
 }
 
-// A copy of the scene with these parameters. The scene's own parameters no longer make values one
-// per element, so those that are get written so.
+// A copy of the scene with these parameters. Values that the scene's own parameters made one per
+// element are written so, because those parameters go.
 Scene SceneRuns::with_parameters(Scene scene, const std::vector<std::string>& paths) const {
     for (const auto& [path, wanted] : Parameters::per_element(scene_.document().root())) {
         const Quantity* q = model().find_quantity(path);

@@ -230,7 +230,7 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
 
 namespace {
 
-// Values at the begin of a step from which activations at its end are computed.
+// Values at the start of a step from which activations at its end are computed.
 struct Servos {
     const Tree& tree;
     const Read<Float>& length;

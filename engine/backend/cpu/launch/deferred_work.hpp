@@ -50,7 +50,7 @@ public:
 
     struct Loop {
         std::int64_t count = 0;  // elements of each of its arrays
-        ActiveRange range;       // to go over; its begin is rounded down to a whole block, and
+        ActiveRange range;       // to go over; its start is rounded down to a whole block, and
                                  // what its columns leave out to whole vectors
         ActiveRange occupied;    // how it is best cut (array_facts.hpp)
         double work = 0;         // operations

@@ -29,8 +29,7 @@ bool is_own(const Kernel& kernel, const Op& op) {
 
 }  // namespace
 
-// Records the terms of an item: the source's body, for the item of the entry instead of the
-// launch's own.
+// Records the terms of an item: the source's body for the item of the entry, not the launch's.
 class TargetLoop::Body final : public ir::Cloner {
 public:
     struct Place {  // of an entry in its tables

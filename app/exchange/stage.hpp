@@ -1,8 +1,8 @@
 // The input of the renderer: plain data, no Vulkan and no physics.
 //
-//   Stage the things to draw: made once for each simulation that was built
+//   Stage   the things to draw: made once for each simulation that was built
 //   Frame   one moment of it: which of the shared slots holds its numbers
-//   View the way of looking at it: camera, size, switches, colours
+//   View    the way of looking at it: camera, size, switches, colours
 //
 // Numbers that change from frame to frame lie in channels: arrays in memory that solver and
 // renderer share (transport.hpp), in the solver's layout (elements side by side, the components of

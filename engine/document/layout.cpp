@@ -193,8 +193,7 @@ int likeness(const Node& old, const Node& now) {
 
 // The pairing in order with the largest sum of likenesses.
 std::optional<Partners> partners_of_items(const Node& old, const Node& now) {
-    // Skips the items that an edit leaves alone at both ends, so that few pairs are left to
-    // compare.
+    // Skips unchanged items at both ends, so that few pairs are left to compare.
     std::size_t head = 0, tail = 0;
     const std::size_t shorter = std::min(old.size(), now.size());
     while (head < shorter && same(old.item(head), now.item(head))) ++head;

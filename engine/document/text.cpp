@@ -264,8 +264,7 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
             best = candidate;
         }
     }
-    // A name that shares nothing with a candidate of the same few letters is not a misspelling of
-    // it.
+    // A name without a letter in common with a candidate as short is not a misspelling.
     return best_distance < std::max(name.size(), best.size()) ? best : std::string_view{};
 }
 

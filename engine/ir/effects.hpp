@@ -1,5 +1,4 @@
-// Effects: a kernel's use of each parameter: elements read and written, additions, surviving
-// values.
+// Effects: for each parameter the elements that a kernel reads, writes, adds to, or leaves alone.
 //
 //     const std::vector<Effects> all = effects_of(kernel);   // one for each parameter
 //     if (!all[p].defines_all) ...                           // all[p].not_defined says why

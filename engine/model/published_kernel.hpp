@@ -26,8 +26,7 @@ struct PublishedKernel {
     };
 
     std::string name;
-    std::string documentation;          // the meaning of an item, and the formula in the
-                                        // parameters' names
+    std::string documentation;          // meaning of an item, formula
     std::vector<Field> options;         // options that specialise the kernel
     std::vector<Parameter> parameters;  // of all its forms
     std::function<lang::KernelDef(const Settings& options)> make;

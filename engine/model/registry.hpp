@@ -4,7 +4,7 @@
 //
 // A module type is one `"type"` of one section of the scene. For each object of that type an
 // Instance is made:
-//   declare() announces what it adds to the model (points of a body), before any array exists
+//   declare()  announces what it adds to the model (points of a body), before any array exists
 //   build()    makes arrays, reads quantities, adds launches to phases and to the prologue, and
 //              adds objective terms
 //   finish()   runs after all instances were built: for what depends on the others (is there any

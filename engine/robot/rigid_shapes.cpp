@@ -185,8 +185,7 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
     std::set<std::string> taken;
     if (const Node* const ground = reader.find("ground")) {
         const double height = document::number_of(*ground, Range::any("m"));
-        // MuJoCo takes the greater of two friction coefficients and numbers of directions: the
-        // shape's.
+        // MuJoCo takes the greater friction coefficient and number of directions: the shape's.
         world += fmt::format(
             "  <geom name=\"ground\" type=\"plane\" size=\"0 0 1\" {} "
             "condim=\"1\" friction=\"0 0 0\" {}/>\n",

@@ -19,7 +19,8 @@ struct Robot {
     TreePointer tree;
     std::optional<Argument> ctrl;  // the scene's constant control; none without actuators
     std::optional<Array> control;  // of this step, once a controller has asked for it
-    // Places its bodies and points as in qpos and qvel: for what sets these at the start of a step.
+    // Places its bodies and points as in qpos and qvel: for code that sets these at the start of a
+    // step.
     std::vector<Launch> placed = {};
     // The launches that place its bodies for other positions of the joints: `xpos` and `xquat`, of
     // the sizes of the robot's own, from `qpos`. Other arrays stay as they are.

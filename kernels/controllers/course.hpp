@@ -26,8 +26,8 @@ struct Course {
     struct At {
         lang::Float value, slope;  // the latter per row; 0 where it is held
     };
-    // The value and slope of each column at the start of a substep. Row r, column c is number r *
-    // columns + c of `values`.
+    // The value and slope of each column at the start of a substep. Row r, column c is number
+    // r * columns + c of `values`.
     std::vector<At> at(const lang::Property<lang::Float>& values, const lang::Int& step) const;
     // The same of rows that are vectors.
     template <int D>

@@ -68,12 +68,12 @@ model::Field fixed_field();
 // The points of the body that the optional field "of" names; without it, all points of the scene.
 model::Range body_or_all(const model::Settings& settings, const model::Model& model);
 
-// Says that the velocities of a body's points follow from other coordinates, as a robot's from its
-// joints: forces act on these points, but what changes velocities does not. For declare().
+// Declares that the velocities of a body's points follow from other coordinates, as a robot's from
+// its joints: forces act on these points, but modules that change velocities do not. For declare().
 void follow_from_coordinates(model::Model& model, const std::string& body);
 bool follows_from_coordinates(model::Model& model, const std::string& body);
-// body_or_all() for what changes velocities. Throws Error, with the remedy, at "of" if that names
-// such a body; and at the object if there are no other points. Bodies that are `spared` need
+// body_or_all() for modules that change velocities. Throws Error, with the remedy, at "of" if that
+// names such a body; and at the object if there are no other points. Bodies that are `spared` need
 // nothing from the object.
 model::Range body_or_all_with_velocities(
     const model::Settings& settings, model::Model& model, const std::string& remedy,

@@ -64,8 +64,7 @@ struct SmallElements {
     std::span<const double> inverse;        // n x n per element, row by row
     std::span<const double> measure;        // of each element at rest
     std::vector<double> density;            // per measure, one or one per element
-    std::vector<double> lambda, mu;         // times thickness if the measure is not a volume;
-                                            // likewise
+    std::vector<double> lambda, mu;         // times thickness unless a volume; likewise
     int n = 3;                              // dimension of an element
 };
 void add_small_elements(model::Model& model, const std::string& owner, const std::string& pointer,

@@ -212,8 +212,7 @@ public:
         form.damped = settings_->written("damping");
         form.length_offset = settings_->quantity(model, "length_offset").values_at_load().front();
         form.acts = acts_of(settings_->choice("acts"));
-        // A spring that only pushes stands for a contact: there is nothing to see between the
-        // points.
+        // A spring that only pushes stands for a contact, with nothing to draw between the points.
         if (form.acts != Acts::push)
             model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
 

@@ -33,8 +33,7 @@ void main() {
         if (distance > 0.0) colour *= open_at(at, distance);
     }
     if (outlined) {
-        // The coverage of the surroundings by the selection, where the pixel itself is outside of
-        // it.
+        // The coverage of the surroundings by the selection; 0 where it covers the pixel itself.
         const ivec2 last = size - 1;
         float around = 0.0;
         for (int y = -2; y <= 2; ++y)

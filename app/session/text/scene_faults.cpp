@@ -100,8 +100,7 @@ private:
         if (pointer.empty() && !error.place().known() && !touched_.empty()) return true;
         for (const std::string& repaired : repaired_)
             if (is_within(pointer, repaired)) return true;
-        // An error of the object as a whole follows from a value of it that was replaced or left
-        // out.
+        // An error of the whole object follows from one of its values, replaced or left out.
         const std::string object = object_of(pointer);
         if (!object.empty() && pointer == object && touched_.contains(object) &&
             missing_key(error, pointer).empty())

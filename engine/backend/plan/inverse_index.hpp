@@ -53,9 +53,9 @@ public:
     const std::uint32_t* entries() const { return known_.front()->entries.data(); }
 
 private:
-    // The addresses of the contributions to each target, in elements of scratch memory: row *
-    // scratch_items + item. (Letting force[b] -= f share the memory of force[a] += f, with a sign
-    // per entry, took longer.)
+    // The contributions to each target, as elements of scratch memory: row * scratch_items + item.
+    // (Letting force[b] -= f share the memory of force[a] += f, with a sign per entry, took
+    // longer.)
     struct Inverse {
         std::vector<std::uint64_t> key;      // versions and sizes that it was made from
         AlignedBuffer<std::uint32_t> first;  // per target, and one more: its first entry

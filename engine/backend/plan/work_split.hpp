@@ -29,7 +29,7 @@ public:
         size_ = std::min(blocks_of(occupied.end) * block, count) - first_;
     }
     std::int64_t tasks() const { return tasks_; }
-    // The begin of a task and the end of the one before it, if nothing is occupied; task = tasks():
+    // The start of a task and the end of the one before it, if nothing is occupied; task = tasks():
     // the end of the range.
     std::int64_t begin(std::int64_t task) const { return part(count_, task); }
     // Calls body(begin, end) for the ranges of a task, at most three.

@@ -129,7 +129,7 @@ public:
 
     void add_to(StateHash& hash, const std::string& name) const;
 
-    // ----- for code that runs launches; the types are internal, and not installed ----
+    // ---- for code that runs launches; the types are internal, and not installed ----
     Memory& memory() const;
     void wrote_on_device() const;  // a launch there did
     void changed() const;          // a new version, by means that see to the memory themselves

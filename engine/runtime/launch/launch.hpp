@@ -195,7 +195,7 @@ public:
     // within a block of base/aligned.hpp. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
     // Bytes that one run reads and writes, as far as the bindings tell: each array counts once for
-    // each; of an array at the item's own index only the elements that have an item count.
+    // each; arrays at the item's own index count only elements that have an item.
     double bytes() const;
 
     // Compiles what run() needs, so that the first run does not wait for it.

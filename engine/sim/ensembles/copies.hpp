@@ -12,7 +12,7 @@ namespace hindcast {
 class Copies {
 public:
     // One for each thread of the simulation's device, at most `most`. Their gradients share the
-    // memory limit of the simulation's in equal parts, less the memory it keeps now. Throws Error,
+    // simulation's memory limit, less the memory that it keeps now, in equal parts. Throws Error,
     // with the reason, if the copies cannot be made.
     Copies(Simulation& simulation, std::size_t most);
 

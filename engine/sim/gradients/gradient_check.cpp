@@ -45,8 +45,7 @@ struct Plateau {
     double step = nan;  // none was finite
 };
 
-// Among the differences for all steps, the two neighbours that differ least; the one with the
-// smaller step.
+// The difference that agrees best with the one for the next larger step.
 Plateau plateau(const std::vector<Vector>& differences) {
     Plateau best;
     double least = std::numeric_limits<double>::infinity();

@@ -30,8 +30,7 @@ private:
     };
     struct Worker {
         std::unique_ptr<Simulation> simulation;
-        std::vector<Array> states, inputs;  // arrays that steps write, and their values at the
-                                            // begin of a window
+        std::vector<Array> states, inputs;  // written by steps; at a window's start
         Array begin;                        // i32: the steps before it
         bool counts = false;                // a launch reads the step
         Program load;                       // states from inputs

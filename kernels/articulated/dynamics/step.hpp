@@ -6,8 +6,9 @@
 //   RK4                   the classical method as one of Munthe-Kaas: it moves an increment u with
 //                         q_i = q + u, whose rate is dexp^-1(u) v for rotations
 // where q + h v turns the quaternions of free and ball joints by exp(h w), w in the body's frame.
-// For a rotation vector u, dexp^-1(u) w = w + u x w / 2 + c(|u|) u x (u x w), and c(t) = (1 - t/2
-// cot(t/2)) / t^2 (Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IV.8).
+// For a rotation vector u, dexp^-1(u) w = w + u x w / 2 + c(|u|) u x (u x w), and
+// c(t) = (1 - t/2 cot(t/2)) / t^2 (Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006,
+// IV.8).
 #pragma once
 
 #include "kernels/articulated/dynamics/actuation.hpp"

@@ -135,8 +135,8 @@ KernelDef tendons(const TreePointer& tree) {
         });
 }
 
-// The second derivative of the length of a line with ends p and q is u . (a_q - a_p) + (|w|^2 - (u
-// . w)^2) / l with w = v_q - v_p.
+// The second derivative of the length of a line with ends p and q is
+// u . (a_q - a_p) + (|w|^2 - (u . w)^2) / l with w = v_q - v_p.
 KernelDef tendon_bias(const TreePointer& tree) {
     return kernel(
         "articulated_tendon_bias", {"xpos", "xquat", "cdof", "cvel", "qvel", "tendon_bias"},

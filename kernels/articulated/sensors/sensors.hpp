@@ -42,8 +42,7 @@ struct SensedCamera {
     std::array<double, 2> focal{}, middle{};  // pixels
 };
 
-// The object that a side of a contact must belong to; for a site, the place where the contact must
-// be.
+// The object that a side of a contact must belong to; for a site, where the contact must be.
 struct ContactSide {
     robot::ObjectType
         type{};  // geom, body, xbody (with all that it carries), site; others: anything

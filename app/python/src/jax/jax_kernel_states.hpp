@@ -1,9 +1,9 @@
 // State that the handlers of kernels share, on the host and on CUDA devices.
 //
 // XLA's compilation makes a state of a custom call: the function, with a recording of the kind of
-// call, and the row of each operand that belongs to a row of the results. Operands are [batch...,
-// *shape], each with those batch axes that it has (hindcast/_jax_rules.py). Results start with the
-// function's initial values, never with the buffer's old content.
+// call, and the row of each operand that belongs to a row of the results. Operands are
+// [batch..., *shape], each with those batch axes that it has (hindcast/_jax_rules.py). Results
+// start with the function's initial values, never with a buffer's old content.
 #pragma once
 
 #include <array>

@@ -16,8 +16,7 @@ namespace hindcast::session {
 struct Surroundings {
     int dimension = 3;                  // of the scene
     std::vector<std::string> bodies;    // their names
-    std::vector<std::string> elements;  // names of the elements that the value has numbers of; may
-                                        // be empty
+    std::vector<std::string> elements;  // names of the value's elements; may be empty
     // The numbers that the value stands for now, in rows of `components`; may be empty.
     std::span<const double> numbers = {};
     int components = 1;

@@ -81,8 +81,8 @@ std::string cannot_compile(const ProgramText& text);
 bool gathers_by(const ProgramCall& call, const std::vector<int>& parameters);
 
 // Working memory that a CpuProgram of this text will need besides its arrays: scratch memory,
-// totals and inverse indices of its calls, in bytes. Compiles nothing. Requires cannot_compile() =
-// "".
+// totals and inverse indices of its calls, in bytes. For texts that can be compiled; compiles
+// nothing.
 std::int64_t working_bytes(const ProgramText& text, int width);
 
 class CpuProgram {

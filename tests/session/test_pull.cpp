@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "app/session/threads/mouse_pull.hpp"
+#include "app/session/threads/shared/mouse_pull.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 

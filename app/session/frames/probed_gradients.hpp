@@ -1,4 +1,4 @@
-// Results of the gradient probe (threads/gradient_probe.hpp): gradients with respect to the quantities
+// Results of the gradient probe (threads/tools/gradient_probe.hpp): gradients with respect to the quantities
 // that are not optimised.
 #pragma once
 

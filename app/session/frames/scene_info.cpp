@@ -354,6 +354,10 @@ bool same_shape(const SceneInfo& a, const SceneInfo& b) {
            same_layout(*a.plan.stage, *b.plan.stage);
 }
 
+bool SceneInfo::is_recorded(const std::string& array) const {
+    return std::ranges::find(recorded, array) != recorded.end();
+}
+
 std::vector<std::string> SceneInfo::kept(const FrameContents& contents) const {
     std::vector<std::string> names = recorded;
     const auto add = [&](const std::map<std::string, ValueSource>& sources,

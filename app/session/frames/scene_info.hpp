@@ -50,7 +50,7 @@ struct ValueSource {
     bool draws(int drawable) const;
 };
 
-struct ProbedGradients;  // gradient_probe.hpp
+struct ProbedGradients;  // probed_gradients.hpp
 
 struct SceneInfo {
     std::shared_ptr<const document::Document> document;  // it was built from this
@@ -74,6 +74,7 @@ struct SceneInfo {
     std::vector<ShownField> colours, arrows;
     std::map<std::string, ValueSource> colour_sources, arrow_sources;
     std::vector<std::string> recorded;  // arrays in every frame
+    bool is_recorded(const std::string& array) const;
     // The source of the arrows with this name; null: there are none.
     const ValueSource* shown_arrows(const std::string& chosen) const;
     // Names of the arrays that frames hold for that look: `recorded`, and those that it needs

@@ -1,65 +1,67 @@
 #include "app/session/threads/runner.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "engine/backend/jit/machine_code.hpp"
-#include "engine/sim/gradients/gradient_check.hpp"
 
 namespace hindcast::session {
 
 Runner::Runner(SharedState& shared, const Registry& registry, SessionOptions options)
     : shared_(shared),
-      registry_(registry),
-      options_(std::move(options)),
-      loss_scan_(shared),
-      gradient_probe_(shared),
-      dropped_frames_(options_.simulation.device->cuda() ? std::make_shared<DroppedFrames>()
-                                                         : nullptr),
-      frame_kernels_(options_.simulation.device),
-      frame_recorder_(frame_kernels_, dropped_frames_),
-      frame_writer_(options_.simulation.device) {}
-
-Runner::~Runner() = default;
-
-// ---------------------------------------------------------------- the loop
+      state_(shared, registry, std::move(options)),
+      frames_(shared, state_.options.simulation.device),
+      interrupts_(state_,
+                  [this] {
+                      frames_.serve_playback();
+                      launches_.answer_waiting();
+                  }),
+      history_(state_),
+      scenes_(state_, frames_),
+      trajectories_(state_, frames_, interrupts_, scenes_),
+      gradients_(state_, frames_, interrupts_, scenes_),
+      between_(state_, frames_, interrupts_, scenes_),
+      pull_(state_, frames_, interrupts_, trajectories_),
+      launches_(state_, trajectories_),
+      optimiser_(state_, interrupts_, history_, scenes_, trajectories_, gradients_, launches_),
+      values_(state_, history_, trajectories_, optimiser_),
+      warnings_(state_),
+      documents_(state_, interrupts_, history_, scenes_, trajectories_, optimiser_, launches_,
+                 warnings_),
+      tools_(state_, interrupts_) {}
 
 void Runner::run() {
-    const backend::CodeListener compiling([this](const std::string& text) { say(text); });
+    const backend::CodeListener compiling(
+        [this](const std::string& text) { state_.activity.wait_for(text); });
     while (!shared_.ends) {
         bool busy = false;
-        guarded([&] { write_frame(); });
+        guarded([&] { frames_.serve_playback(); });
         guarded([&] { busy = take_commands(); });
         if (shared_.ends) break;
-        if (!busy && computes_rows()) {
+        if (!busy && state_.computes_rows()) {
             busy = true;
-            guarded([&] { optimise(); });
+            guarded([&] { compute_rows(); });
         }
         if (!busy) guarded([&] { busy = do_missing(); });
         if (busy) {
-            guarded([&] { publish_launches(); });
+            guarded([&] { launches_.publish_times(); });
             continue;
         }
-        Lock lock(shared_.mutex);
-        const Activity rest = now_.simulation ? Activity::idle : Activity::empty;
-        if (shared_.draft.activity != rest) {
-            shared_.draft.activity = rest;
-            shared_.draft.activity_text.clear();
-            shared_.draft.progress = -1;
-            shared_.mark_changed();
-        }
-        shared_.runner_wakes.wait(lock, [&] {
-            return shared_.ends || shared_.runner_wakeups != seen_ ||
-                   !shared_.runner_commands.empty() || shared_.job || shared_.colour_job;
-        });
-        seen_ = shared_.runner_wakeups;
+        wait();
     }
-    loss_scan_.cancel();
-    gradient_probe_.cancel();
-    warning_check_.cancel();
+    tools_.cancel();
+    warnings_.cancel();
 }
 
-// Reports any error; the loop goes on.
+void Runner::wait() {
+    Lock lock(shared_.mutex);
+    state_.activity.end(state_.now.simulation != nullptr);
+    shared_.runner_wakes.wait(lock, [&] {
+        return shared_.ends || interrupts_.has_requests() || !shared_.runner_commands.empty() ||
+               shared_.job || shared_.colour_job;
+    });
+    interrupts_.see_requests();
+}
+
 void Runner::guarded(const std::function<void()>& work) {
     std::optional<Error> failure;
     try {
@@ -73,87 +75,17 @@ void Runner::guarded(const std::function<void()>& work) {
         failure = Error(std::string("internal: ") + error.what());
     }
     if (!failure) return;
-    optimising_ = false;
-    rest(false);
+    optimiser_.stop();
     const Lock lock(shared_.mutex);
     if (shared_.growing && !shared_.growing->complete) shared_.growing->failed = true;
     shared_.growing = nullptr;
     shared_.fail(*failure);
 }
 
-// A frame that lies on a CUDA device, if playback wants one: the device is this thread's alone.
-void Runner::write_frame() {
-    if (!dropped_frames_) return;
-    dropped_frames_->clear();
-    measure_colours();
-    std::optional<FrameJob> job;
-    bool release_exchange = false;
-    {
-        const Lock lock(shared_.mutex);
-        job.swap(shared_.job);
-        shared_.writes_job = job.has_value();
-        std::swap(release_exchange, shared_.release_exchange);
-    }
-    if (release_exchange) frame_writer_.release();
-    if (!job) return;
-    try {
-        frame_writer_.write(*job);
-    } catch (const Error& error) {
-        const Lock lock(shared_.mutex);
-        shared_.fail_frame(error);
-    }
-    const Lock lock(shared_.mutex);
-    shared_.job_done = true;
-    shared_.writes_job = false;
-    shared_.mark_changed();
-}
-
-// Likewise the range of colours in some frames.
-void Runner::measure_colours() {
-    using namespace std::chrono_literals;
-    std::optional<ColourJob> job;
-    {
-        const Lock lock(shared_.mutex);
-        job.swap(shared_.colour_job);
-    }
-    if (!job) return;
-    const ColourJob::Found found = job->measure(frame_writer_, Clock::now() + 2ms);
-    const Lock lock(shared_.mutex);
-    if (found.failure) shared_.fail_frame(*found.failure);
-    shared_.colour_found = found;
-    shared_.mark_changed();
-}
-
-void Runner::set_activity(Activity activity, const std::string& text, double progress) {
-    const Lock lock(shared_.mutex);
-    shared_.draft.activity = activity;
-    shared_.draft.activity_text = text;
-    shared_.draft.progress = progress;
-    shared_.mark_changed();
-}
-
-// What the present activity waits for; "": for nothing any more.
-void Runner::say(const std::string& text) {
-    const Lock lock(shared_.mutex);
-    if (said_.empty()) before_said_ = shared_.draft.activity_text;
-    shared_.draft.activity_text = text.empty() ? before_said_ : text;
-    said_ = text;
-    shared_.mark_changed();
-}
-
-// ---------------------------------------------------------------- commands
-
 bool Runner::take_commands() {
-    std::deque<Command> commands;
-    {
-        Lock lock(shared_.mutex);
-        wait_for_shown_edit(lock);
-        commands.swap(shared_.runner_commands);
-        interrupt_ = Interrupt::none;
-        edit_waits_ = false;
-    }
+    std::deque<Command> commands = interrupts_.take_commands();
     for (std::size_t k = 0; k < commands.size() && !shared_.ends; ++k) {
-        // Of several documents in a row only the last one is built.
+        // Only the last one of several documents in a row is built.
         if (auto* apply = std::get_if<Apply>(&commands[k]);
             apply != nullptr && k + 1 < commands.size())
             if (auto* next = std::get_if<Apply>(&commands[k + 1])) {
@@ -163,219 +95,101 @@ bool Runner::take_commands() {
         guarded([&] { take(commands[k]); });
     }
     const Lock lock(shared_.mutex);
-    note_unaccepted();
+    state_.note_unaccepted();
     return !commands.empty();
 }
 
 void Runner::take(Command& command) {
     if (auto* c = std::get_if<Apply>(&command)) {
         try {
-            return apply(*c);
+            return documents_.apply(*c);
         } catch (...) {  // guarded() reports it
             const Lock lock(shared_.mutex);
             shared_.draft.applied_revision = c->revision;
             throw;
         }
     }
-    if (auto* c = std::get_if<Live>(&command)) return set_live(*c);
-    if (!now_.simulation) throw Error("there is no scene").remedy("open one first");
-    if (std::holds_alternative<Reset>(command)) reset();
-    if (auto* c = std::get_if<Optimise>(&command)) steer(c->what);
-    if (auto* c = std::get_if<Branch>(&command)) branch(*c);
-    if (auto* c = std::get_if<Accept>(&command)) accept(*c);
-    if (auto* c = std::get_if<KeepValues>(&command)) answer_values([&] { keep(*c); });
-    if (auto* c = std::get_if<UseValues>(&command)) answer_values([&] { use(*c); });
-    if (std::holds_alternative<Revert>(command)) revert();
-    if (auto* c = std::get_if<Grab>(&command)) pull(*c);
-    if (std::holds_alternative<CheckGradient>(command)) check_gradient();
-    if (std::holds_alternative<CancelScan>(command)) loss_scan_.cancel();
-    if (auto* c = std::get_if<Profile>(&command)) set_profiling(c->on);
-    if (auto* c = std::get_if<LaunchText>(&command)) answer(*c);
-    if (auto* c = std::get_if<Scan>(&command)) {
-        const ToolInput of = tool_input();
-        loss_scan_.start(*c, Scene::of(*of.document, file_), registry_, options_.simulation,
-                         *of.parameters);
+    if (auto* c = std::get_if<Live>(&command)) return optimiser_.set_live(*c);
+    if (!state_.now.simulation) throw Error("there is no scene").remedy("open one first");
+    if (std::holds_alternative<Reset>(command)) {
+        scenes_.drop_older();
+        scenes_.drop_states();
+        optimiser_.reset();
     }
+    if (auto* c = std::get_if<Optimise>(&command)) optimiser_.steer(c->what);
+    if (auto* c = std::get_if<Branch>(&command)) optimiser_.branch(*c);
+    if (auto* c = std::get_if<Accept>(&command)) values_.accept(*c);
+    if (auto* c = std::get_if<KeepValues>(&command)) values_.keep(*c);
+    if (auto* c = std::get_if<UseValues>(&command)) values_.use(*c);
+    if (std::holds_alternative<Revert>(command)) optimiser_.revert();
+    if (auto* c = std::get_if<Grab>(&command)) pull_.run(*c);
+    if (std::holds_alternative<CheckGradient>(command)) tools_.check_gradient();
+    if (auto* c = std::get_if<Scan>(&command)) tools_.start_scan(*c);
+    if (std::holds_alternative<CancelScan>(command)) tools_.cancel_scan();
+    if (auto* c = std::get_if<Profile>(&command)) launches_.set_profiling(c->on);
+    if (auto* c = std::get_if<LaunchText>(&command)) launches_.answer(*c);
 }
 
-Runner::Interrupt Runner::interrupt() {
-    if (shared_.ends) return Interrupt::now;
-    if (shared_.runner_wakeups == seen_ && !edit_waits_) return interrupt_;
-    write_frame();
-    answer_texts();
-    const Lock lock(shared_.mutex);
-    seen_ = shared_.runner_wakeups;
-    interrupt_ = Interrupt::none;
-    edit_waits_ = false;
-    const auto at_least = [this](Interrupt wanted) { interrupt_ = std::max(interrupt_, wanted); };
-    for (const Command& command : shared_.runner_commands) {
-        const auto* const apply = std::get_if<Apply>(&command);
-        const auto* const steer = std::get_if<Optimise>(&command);
-        if (apply != nullptr && !apply->fresh && shared_.growing == edited_.lock() &&
-            edit_is_coming()) {
-            edit_waits_ = true;
-            continue;
-        }
-        const bool at_once = !computes_rows() || (apply != nullptr && apply->fresh) ||
-                             (steer != nullptr && steer->what == Optimise::What::stop) ||
-                             std::holds_alternative<Reset>(command) ||
-                             std::holds_alternative<Revert>(command) ||
-                             std::holds_alternative<Branch>(command);
-        at_least(at_once ? Interrupt::now : Interrupt::at_row);
+void Runner::compute_rows() {
+    gradients_.plan(state_.now);
+    while (optimiser_.looks_elsewhere()) {
+        state_.optimising = false;  // so that commands act at once
+        const bool busy = do_missing();
+        state_.optimising = true;
+        if (!busy || interrupts_.stops_row()) break;
     }
-    // What the user looks at goes before what runs.
-    if (!computes_rows()) {
-        const TrajectoryPointer wanted = shared_.wanted();
-        if (wanted != shared_.growing &&
-            (!wanted || (!wanted->complete && !wanted->failed && !wanted->of_mouse_pull)))
-            at_least(Interrupt::now);
-        if (between_range_ && !wants_between_range()) at_least(Interrupt::now);
-    }
-    return interrupt_;
-}
-
-// Whether the run with the last edited number is wanted and not shown yet. The next edit waits for
-// it, so that the picture follows a number while it is dragged. Under the shared lock.
-bool Runner::edit_is_coming() const {
-    constexpr auto longest = std::chrono::milliseconds(500);
-    const TrajectoryPointer t = edited_.lock();
-    return t && t == shared_.current && t != shared_.shown && !shared_.wanted_iteration &&
-           !t->failed && Clock::now() - edited_at_ < longest;
-}
-
-// That run has come to the time shown: before another edit replaces it, Playback shows it.
-void Runner::wait_for_shown_edit(Lock& lock) {
-    constexpr auto longest = std::chrono::milliseconds(100);
-    const auto due = Clock::now() + longest;
-    const auto waits = [&] {
-        const TrajectoryPointer t = edited_.lock();
-        const auto is_edit = [](const Command& command) {
-            const auto* const apply = std::get_if<Apply>(&command);
-            return apply != nullptr && !apply->fresh;
-        };
-        return t && edit_is_coming() &&
-               t->reaches(same_moment(shared_.cursor, shared_.cursor_seconds, *t->scene)) &&
-               !shared_.runner_commands.empty() &&
-               std::ranges::all_of(shared_.runner_commands, is_edit);
-    };
-    while (!shared_.ends && waits() && Clock::now() < due)
-        shared_.runner_wakes.wait_until(lock, due);
+    if (!interrupts_.stops_row()) optimiser_.run();
 }
 
 bool Runner::do_missing() {
-    if (!now_.simulation) return false;
+    if (!state_.now.simulation) return false;
     TrajectoryPointer wanted, ghost;
     std::optional<std::int64_t> wanted_iteration, wanted_ghost;
     bool ghost_fits = true;
     {
         const Lock lock(shared_.mutex);
-        seen_ = shared_.runner_wakeups;
+        interrupts_.begin_work();
         wanted = shared_.wanted();
         wanted_iteration = shared_.wanted_iteration;
         wanted_ghost = shared_.wanted_ghost;
         if (wanted_ghost) ghost = shared_.trajectories.find(*wanted_ghost);
         ghost_fits = shared_.draft.ghost_problem.empty();
     }
-    interrupt_ = Interrupt::none;
     const auto missing = [this](const TrajectoryPointer& t) {
-        return !t || (!t->failed && !t->of_mouse_pull && (!t->complete || needs_more(*t)));
+        return !t ||
+               (!t->failed && !t->of_mouse_pull && (!t->complete || trajectories_.needs_more(*t)));
+    };
+    const auto run_iteration = [this](std::int64_t iteration) {
+        trajectories_.run_iteration(iteration);
+        return true;
     };
     if (missing(wanted)) {
         if (wanted_iteration) return run_iteration(*wanted_iteration);
         if (wanted && wanted->complete && wanted->iteration >= 0)
             return run_iteration(wanted->iteration);
-        if (wanted && wanted->complete) show_current();  // of other arrays: as a new one
+        if (wanted && wanted->complete) trajectories_.show_current();  // with other arrays
         const Lock lock(shared_.mutex);
         wanted = shared_.current;
     }
-    if (wanted && !wanted->complete && !wanted->failed && !wanted->of_mouse_pull)
-        return run_trajectory(wanted, true);
+    if (wanted && !wanted->complete && !wanted->failed && !wanted->of_mouse_pull) {
+        trajectories_.run(wanted, true);
+        return true;
+    }
     if (wanted_ghost && ghost_fits && (!ghost || (!ghost->complete && !ghost->failed)))
         return run_iteration(*wanted_ghost);
-    if (run_between()) return true;
-    if (wanted && wants_gradient(*wanted)) return run_gradient(wanted);
-    if (wanted) probe_gradients(wanted);
-    drop_unused_older();
-    return check_warnings();
-}
-
-// ---------------------------------------------------------------- tools
-
-void Runner::check_gradient() {
-    set_activity(Activity::simulating, "checking the gradient");
-    const ToolInput of = tool_input();
-    GradientCheckOptions wanted;
-    wanted.at = *of.parameters;
-    wanted.go_on = [&](std::int64_t done, std::int64_t total) {
-        set_activity(Activity::simulating, "checking the gradient",
-                     total > 0 ? static_cast<double>(done) / static_cast<double>(total) : -1);
-        return !interrupted();
-    };
-    const GradientReport report =
-        check_gradients(Scene::of(*of.document, file_), registry_, options_.simulation, wanted);
-    auto rows = std::make_shared<std::vector<CheckRow>>();
-    for (const GradientReport::Entry& e : report.entries)
-        rows->push_back(
-            {e.name, e.adjoint, e.difference, e.error, e.passed(), to_string(e.verdict)});
-    std::size_t number = 0;
-    for (const GradientReport::Direction& d : report.directions)
-        rows->push_back({"direction " + std::to_string(++number), d.adjoint, d.difference, d.error,
-                         d.passed() && d.forward_passed,
-                         d.forward_passed ? to_string(d.verdict) : "modes differ"});
-    const Lock lock(shared_.mutex);
-    shared_.draft.check = std::move(rows);
-    shared_.draft.check_at = of.parameters;
-    if (report.stopped)
-        shared_.log(LogLine::Level::warning, "the gradient check was stopped");
-    else if (report.passed())
-        shared_.log(LogLine::Level::information, "the gradient check has passed");
-    for (const std::string& failure : report.failures())
-        shared_.log(LogLine::Level::warning, "gradient check: " + failure);
-    for (const std::string& note : report.notes())
-        shared_.log(LogLine::Level::information, "gradient check: " + note);
-    shared_.mark_changed();
-}
-
-// Of the scene as it is now, in the background.
-void Runner::probe_gradients(const TrajectoryPointer& at) {
-    {
-        const Lock lock(shared_.mutex);
-        if (!shared_.wants_probed_gradients || !at->complete || at->scene != now_.scene ||
-            at->base != base_ || !at->scene->has_objective || !std::isfinite(at->loss) ||
-            (shared_.probed_gradients && shared_.probed_gradients->is_of(*at)))
-            return;
+    if (between_.run_missing()) return true;
+    if (wanted && gradients_.wants(*wanted)) {
+        gradients_.run(wanted);
+        return true;
     }
-    gradient_probe_.start(*at, *document_, file_, registry_, options_.simulation);
-}
-
-void Runner::set_profiling(bool on) {
-    profiling_ = on;
-    now_.simulation->rollout().profile(on);
-    if (!on) return;
-    // What is shown runs once more, with its gradient, as what it is.
-    TrajectoryPointer t;
-    {
-        const Lock lock(shared_.mutex);
-        t = shared_.current;
+    if (wanted) tools_.probe_gradients(wanted);
+    scenes_.drop_unused_older();
+    if (warnings_.has_found()) {
+        documents_.build_again();
+        return true;
     }
-    const bool of_iteration = t && t->iteration >= 0 && t->scene == now_.scene && t->base == base_;
-    if (!of_iteration) return show_current();
-    t = new_trajectory(t->scene, t->iteration, t->base, t->parameters);
-    const Lock lock(shared_.mutex);
-    shared_.current = t;
-    shared_.trajectories.put(t->iteration, t);
-    shared_.rows_changed = true;
-    shared_.mark_changed();
-}
-
-void Runner::publish_launches() {
-    if (!profiling_ || !now_.simulation) return;
-    std::vector<LaunchInfo> launches;
-    for (const Rollout::Profile& p : now_.simulation->rollout().profiles())
-        launches.push_back({p.launch, p.direction, p.runs, p.seconds, p.replay.bytes()});
-    const Lock lock(shared_.mutex);
-    shared_.draft.launches = std::move(launches);
-    shared_.mark_changed();
+    warnings_.check();
+    return false;
 }
 
 }  // namespace hindcast::session

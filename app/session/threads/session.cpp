@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "app/session/threads/playback.hpp"
+#include "app/session/threads/playback/playback.hpp"
 #include "app/session/threads/runner.hpp"
 #include "engine/backend/cuda/context.hpp"
 

@@ -63,7 +63,6 @@ TEST_CASE("the program's page: what it names is there") {
     for (const std::string& path : paths_in(read_file(app / "README.md"))) {
         CAPTURE(path);
         CHECK((fs::exists(app / path) || fs::exists(root / path) ||
-               fs::exists(app / "session/threads" / path) ||  // in the row of that folder
                path == "gui/panels/NAME.cpp"));
     }
 }

@@ -1,6 +1,6 @@
 // The range of colours over the run that is shown: measured a little in each round, by this thread or,
 // where the frames lie on a CUDA device, by the runner.
-#include "app/session/threads/playback.hpp"
+#include "app/session/threads/playback/playback.hpp"
 
 #include <utility>
 

@@ -1,9 +1,9 @@
-#include "app/session/threads/gradient_probe.hpp"
+#include "app/session/threads/tools/gradient_probe.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/threads/shared_state.hpp"
+#include "app/session/threads/shared/shared_state.hpp"
 
 namespace hindcast::session {
 

@@ -1,18 +1,10 @@
-// A pull with the mouse. A second simulation has one more force of module "pull", with a place for
-// each step to the end. It runs at once from the start to the step shown, which gives the same bits
-// there, and from then on in real time; the place of each step is that of the mouse when the step
-// begins. On release the places that were used become the force that is written into the scene. A
-// run of that from step 0 gives the frames that were shown, because an item of the force adds zero
-// in every step but its own.
-//
-// Why not in the simulation shown: a reserved pull would cost every scene a launch in every step,
-// and an edited document at each drag would replace the optimisation's history before the user has
-// decided to keep the pull.
+#include "app/session/threads/work/pull_run.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
-#include "app/session/threads/runner.hpp"
 #include "engine/model/handles/grips.hpp"
 
 namespace hindcast::session {
@@ -57,8 +49,7 @@ PullSpring spring_for(Simulation& simulation, const std::string& name, model::Ra
 
 }  // namespace
 
-// Whether another command discards the pull.
-bool Runner::pull_must_end(const Lock&) const {
+bool PullRun::must_end() const {
     const SharedState& d = shared_;
     return d.ends || !d.mouse_pull ||
            std::ranges::any_of(d.runner_commands, [](const Command& command) {
@@ -67,13 +58,12 @@ bool Runner::pull_must_end(const Lock&) const {
            });
 }
 
-// Waits until the next step is due. False: the pull has ended.
-bool Runner::wait_for_mouse(Clock::time_point& due) {
+bool PullRun::wait_for_mouse(Clock::time_point& due) {
     for (;;) {
-        write_frame();
+        frames_.serve_playback();
         Lock lock(shared_.mutex);
-        seen_ = shared_.runner_wakeups;
-        if (pull_must_end(lock)) {
+        interrupts_.see_requests();
+        if (must_end()) {
             if (shared_.mouse_pull) shared_.mouse_pull->kept = false;
             return false;
         }
@@ -84,25 +74,63 @@ bool Runner::wait_for_mouse(Clock::time_point& due) {
             due = std::max(due, now - longest_lag);
             if (speed > 0)
                 due += std::chrono::duration_cast<Clock::duration>(
-                    std::chrono::duration<double>(now_.scene->step_seconds / speed));
+                    std::chrono::duration<double>(state_.now.scene->step_seconds / speed));
             return true;
         }
         if (!shared_.job) shared_.runner_wakes.wait_until(lock, due);
     }
 }
 
-// What goes wrong ends the pull, and nothing else.
-void Runner::pull(const Grab& grab) {
+void PullRun::run(const Grab& grab) {
     try {
         follow_mouse(grab);
     } catch (const Error& error) {
         const Lock lock(shared_.mutex);
         shared_.fail(error);
     }
-    forget_arrays();  // arrays of the simulation with the pull
+    frames_.forget_arrays();  // arrays of the simulation with the pull
 }
 
-void Runner::follow_mouse(const Grab& grab) {
+std::optional<PullRun::Grabbed> PullRun::find_grabbed(const Grab& grab) {
+    const Lock lock(shared_.mutex);
+    if (!shared_.mouse_pull || shared_.mouse_pull->number != grab.number ||
+        !shared_.mouse_pull->held)
+        return std::nullopt;
+    Grabbed found;
+    const TrajectoryPointer& shown = shared_.shown;
+    if (shown && shown->scene != state_.now.scene && shown->iteration >= 0)
+        throw Error("what is shown is an iteration of the scene before an edit")
+            .remedy("show the newest iteration, or branch from this one (B), and pull then");
+    if (!shown || shown->scene != state_.now.scene)
+        throw Error("the scene was changed just now, and what is shown is of the one before")
+            .remedy("pull once it runs");
+    const IterationInfo* const row =
+        shared_.wanted_iteration ? shared_.row_of(*shared_.wanted_iteration) : nullptr;
+    if (row != nullptr && (!row->parameters || *row->parameters != *state_.values))
+        throw Error(
+            "what is shown is an older iteration, with other parameters than those "
+            "that stand")
+            .remedy("show the newest iteration, or branch from this one (B), and pull then");
+    found.path.start_step = shared_.mouse_pull->start_step;
+    if (found.path.start_step >= state_.now.scene->steps)
+        throw Error("the time of the scene is over: there is no step to pull in")
+            .remedy("go back in time, or give the scene more steps");
+    const FramePointer frame = shown->frame_at(found.path.start_step);
+    const auto nearest = std::ranges::min_element(grab.points, {}, [&](std::int64_t p) {
+        return distance(place_of(*frame, *shown, p), grab.place);
+    });
+    if (nearest == grab.points.end()) throw Error("nothing was grabbed");
+    shared_.mouse_pull->scene_point = found.scene_point = *nearest;
+    for (const auto& [name, range] : state_.now.simulation->model().bodies_with_points())
+        if (*nearest >= range.first && *nearest < range.first + range.count) {
+            found.body = range;
+            found.path.body = name;
+            found.path.point = *nearest - range.first;
+        }
+    return found;
+}
+
+void PullRun::follow_mouse(const Grab& grab) {
     struct LetGo {  // however this ends
         SharedState& shared;
         ~LetGo() {
@@ -112,71 +140,36 @@ void Runner::follow_mouse(const Grab& grab) {
             shared.mark_changed();
         }
     } const release{shared_};
-    PullPath path;
-    model::Range body;
-    std::int64_t held = -1;
-    {
-        const Lock lock(shared_.mutex);
-        if (!shared_.mouse_pull || shared_.mouse_pull->number != grab.number ||
-            !shared_.mouse_pull->held)
-            return;
-        const TrajectoryPointer& shown = shared_.shown;
-        if (shown && shown->scene != now_.scene && shown->iteration >= 0)
-            throw Error("what is shown is an iteration of the scene before an edit")
-                .remedy("show the newest iteration, or branch from this one (B), and pull then");
-        if (!shown || shown->scene != now_.scene)
-            throw Error("the scene was changed just now, and what is shown is of the one before")
-                .remedy("pull once it runs");
-        const IterationInfo* const row =
-            shared_.wanted_iteration ? row_of(*shared_.wanted_iteration) : nullptr;
-        if (row != nullptr && (!row->parameters || *row->parameters != *values_))
-            throw Error(
-                "what is shown is an older iteration, with other parameters than those "
-                "that stand")
-                .remedy("show the newest iteration, or branch from this one (B), and pull then");
-        path.start_step = shared_.mouse_pull->start_step;
-        if (path.start_step >= now_.scene->steps)
-            throw Error("the time of the scene is over: there is no step to pull in")
-                .remedy("go back in time, or give the scene more steps");
-        const FramePointer frame = shown->frame_at(path.start_step);
-        const auto nearest = std::ranges::min_element(grab.points, {}, [&](std::int64_t p) {
-            return distance(place_of(*frame, *shown, p), grab.place);
-        });
-        if (nearest == grab.points.end()) throw Error("nothing was grabbed");
-        shared_.mouse_pull->scene_point = held = *nearest;
-        for (const auto& [name, range] : now_.simulation->model().bodies_with_points())
-            if (*nearest >= range.first && *nearest < range.first + range.count) {
-                body = range;
-                path.body = name;
-                path.point = *nearest - range.first;
-            }
-    }
+    std::optional<Grabbed> found = find_grabbed(grab);
+    if (!found) return;
+    PullPath path = std::move(found->path);
     const std::string point_name = path.body + " point " + std::to_string(path.point);
-    set_activity(Activity::building, "pulling " + point_name);
-    path.dimension = now_.simulation->model().dimension();
+    state_.activity.set(Activity::building, "pulling " + point_name);
+    path.dimension = state_.now.simulation->model().dimension();
     path.spring = {1, 1};  // both are put right when the masses are known
-    path.places.assign(static_cast<std::size_t>(now_.scene->steps - path.start_step),
+    path.places.assign(static_cast<std::size_t>(state_.now.scene->steps - path.start_step),
                        std::vector<double>(static_cast<std::size_t>(path.dimension), 0.0));
-    document::Document with_pull = *document_;
-    const std::string name = unused_name(Scene::of(with_pull, file_));
+    document::Document with_pull = *state_.document;
+    const std::string name = unused_name(Scene::of(with_pull, state_.file));
     if (with_pull.find("/forces") == nullptr) with_pull.set("/forces", document::Node::array());
     with_pull.set("/forces/-", force_of(path, name));
-    Simulation live(Scene::of(with_pull, file_), registry_, options_.simulation);
-    live.parameters().set_values(*values_);
+    Simulation live(Scene::of(with_pull, state_.file), state_.registry, state_.options.simulation);
+    live.parameters().set_values(*state_.values);
     const auto quantity = [&](const std::string& key) -> model::Quantity& {
         return *live.model().find_quantity(name + "." + key);
     };
     model::Quantity& places = quantity("places");
     path.places.clear();
 
-    const TrajectoryPointer t = new_trajectory(now_.scene, -1, base_, values_);
+    const TrajectoryPointer t =
+        trajectories_.make(state_.now.scene, -1, state_.base, state_.values);
     t->of_mouse_pull = true;
     {
         const Lock lock(shared_.mutex);
         shared_.growing = t;
     }
-    const Rollout::Watch record = recorder(
-        t, live, [] { return false; }, held);
+    const Rollout::Watch record = trajectories_.recorder(
+        t, live, [] { return false; }, found->scene_point);
     const auto d = static_cast<std::size_t>(path.dimension);
     Clock::time_point due;
     const auto begin = [&] {
@@ -191,23 +184,23 @@ void Runner::follow_mouse(const Grab& grab) {
         shared_.mouse_pull->live = true;
         due = Clock::now();
     };
-    set_activity(Activity::simulating, "pulling " + point_name);
+    state_.activity.set(Activity::simulating, "pulling " + point_name);
     live.rollout().forward(false, [&](std::int64_t done) {
         record(done);
-        if (done % now_.scene->substeps != 0) return true;
-        const std::int64_t step = done / now_.scene->substeps;
+        if (done % state_.now.scene->substeps != 0) return true;
+        const std::int64_t step = done / state_.now.scene->substeps;
         if (step == 0) {
-            path.spring = spring_for(live, path.body, body, path.point);
+            path.spring = spring_for(live, path.body, found->body, path.point);
             quantity("stiffness").values = {path.spring.stiffness};
             quantity("damping").values = {path.spring.damping};
             for (const char* key : {"stiffness", "damping"}) quantity(key).upload();
         }
         if (step < path.start_step) {
             const Lock lock(shared_.mutex);
-            return !pull_must_end(lock) && shared_.mouse_pull->held;
+            return !must_end() && shared_.mouse_pull->held;
         }
         if (step == path.start_step) begin();
-        if (step == now_.scene->steps || !wait_for_mouse(due)) return false;
+        if (step == state_.now.scene->steps || !wait_for_mouse(due)) return false;
         std::vector<double> place(d);
         {
             const Lock lock(shared_.mutex);

@@ -20,15 +20,16 @@
 #include "app/session/command.hpp"
 #include "app/session/frames/colour_range.hpp"
 #include "app/session/frames/frame_writer.hpp"
+#include "app/session/frames/probed_gradients.hpp"
 #include "app/session/frames/scene_info.hpp"
 #include "app/session/frames/trajectory.hpp"
 #include "app/session/snapshot.hpp"
-#include "app/session/threads/gradient_probe.hpp"
-#include "app/session/threads/mouse_pull.hpp"
+#include "app/session/threads/shared/mouse_pull.hpp"
 
 namespace hindcast::session {
 
 using Clock = std::chrono::steady_clock;
+using Lock = std::unique_lock<std::mutex>;  // of SharedState::mutex
 
 // The scene that rows of the history were run with. All rows between two edits share one.
 struct SceneRevision {
@@ -110,7 +111,7 @@ struct SharedState {
     // Of older scenes and rows.
     std::int64_t kept_besides() const { return draft.older_scene_bytes + draft.iteration_bytes; }
     // Rows are sorted by iteration. Thinned out rows leave gaps.
-    std::optional<std::size_t> index_of(std::int64_t iteration) const;
+    const IterationInfo* row_of(std::int64_t iteration) const;  // null: there is none
     std::int64_t last_iteration() const { return rows.empty() ? -1 : rows.back().iteration; }
     SceneRevisionPointer scene_revision_of(
         std::int64_t iteration) const;  // null if there is no row, or only its numbers

@@ -1,4 +1,4 @@
-#include "app/session/threads/shared_state.hpp"
+#include "app/session/threads/shared/shared_state.hpp"
 
 #include <algorithm>
 #include <set>
@@ -32,15 +32,16 @@ std::int64_t SharedState::frame_bytes() const {
     return sum;
 }
 
-std::optional<std::size_t> SharedState::index_of(std::int64_t iteration) const {
+const IterationInfo* SharedState::row_of(std::int64_t iteration) const {
     const auto row = std::ranges::lower_bound(rows, iteration, {}, &IterationInfo::iteration);
-    if (row == rows.end() || row->iteration != iteration) return std::nullopt;
-    return static_cast<std::size_t>(row - rows.begin());
+    return row == rows.end() || row->iteration != iteration ? nullptr : &*row;
 }
 
 SceneRevisionPointer SharedState::scene_revision_of(std::int64_t iteration) const {
-    const std::optional<std::size_t> index = index_of(iteration);
-    return index && *index < scene_revisions.size() ? scene_revisions[*index] : nullptr;
+    const IterationInfo* const row = row_of(iteration);
+    if (row == nullptr) return nullptr;
+    const auto index = static_cast<std::size_t>(row - rows.data());
+    return index < scene_revisions.size() ? scene_revisions[index] : nullptr;
 }
 
 SceneInfoPointer SharedState::wanted_scene() const {

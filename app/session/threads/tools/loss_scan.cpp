@@ -1,4 +1,4 @@
-#include "app/session/threads/loss_scan.hpp"
+#include "app/session/threads/tools/loss_scan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "app/session/threads/playback.hpp"
+#include "app/session/threads/playback/playback.hpp"
 
 #include <algorithm>
 #include <cmath>

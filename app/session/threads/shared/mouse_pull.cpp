@@ -1,4 +1,4 @@
-#include "app/session/threads/mouse_pull.hpp"
+#include "app/session/threads/shared/mouse_pull.hpp"
 
 #include <algorithm>
 #include <cstdio>

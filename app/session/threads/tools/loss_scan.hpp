@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/session/background_task.hpp"
-#include "app/session/threads/shared_state.hpp"
+#include "app/session/threads/shared/shared_state.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::session {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "app/session/frames/frame_writer.hpp"
-#include "app/session/threads/shared_state.hpp"
+#include "app/session/threads/shared/shared_state.hpp"
 
 namespace hindcast::session {
 

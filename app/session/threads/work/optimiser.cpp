@@ -1,0 +1,348 @@
+#include "app/session/threads/work/optimiser.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/sim/non_finite.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// "iteration 7 of 30"; a live optimisation has no end.
+std::string iteration_text(std::int64_t iteration, std::int64_t planned, bool live) {
+    return "iteration " + std::to_string(iteration) +
+           (live ? "" : " of " + std::to_string(planned));
+}
+
+}  // namespace
+
+Optimiser::Optimiser(RunnerState& state, Interrupts& interrupts, History& history,
+                     BuiltScenes& scenes, TrajectoryRuns& trajectories, GradientRuns& gradients,
+                     Launches& launches)
+    : state_(state),
+      shared_(state.shared),
+      interrupts_(interrupts),
+      history_(history),
+      scenes_(scenes),
+      trajectories_(trajectories),
+      gradients_(gradients),
+      launches_(launches),
+      optimization_(state),
+      live_(state) {}
+
+// ---------------------------------------------------------------- edits and commands
+
+void Optimiser::follow_numbers() {
+    const bool rested = state_.rests;
+    live_.rest(false);
+    if (rested) optimization_.make();
+}
+
+SceneOptimization::Carried Optimiser::leave(bool fresh) {
+    SceneOptimization::Carried carried;
+    if (fresh)
+        optimization_.drop();
+    else
+        carried = optimization_.leave();
+    live_.rest(false);
+    return carried;
+}
+
+void Optimiser::enter(const SceneOptimization::Carried& carried, bool fresh) {
+    const bool possible = state_.now.scene->has_objective && state_.now.scene->has_parameters;
+    state_.optimising = state_.optimising && !fresh && possible;
+    if (possible) optimization_.enter(carried);
+    branched_from_ = -1;
+}
+
+void Optimiser::publish_scene(bool fresh) {
+    if (fresh) {
+        seconds_ = 0;
+        live_.turn_off();
+    }
+    optimization_.publish();
+}
+
+void Optimiser::stop() {
+    state_.optimising = false;
+    live_.rest(false);
+}
+
+void Optimiser::steer(Optimise::What what) {
+    using What = Optimise::What;
+    live_.rest(false);
+    if (what == What::pause) {
+        state_.optimising = false;
+        return;
+    }
+    if (what == What::stop) {
+        state_.optimising = false;
+        optimization_.drop();
+        const Lock lock(shared_.mutex);
+        branched_from_ = shared_.last_iteration();
+        shared_.draft.stop_reason = "stopped on request";
+        shared_.draft.stopped_well = true;
+        shared_.mark_changed();
+        return;
+    }
+    if (!optimization_) optimization_.make();
+    if (optimization_.has_begun() && optimization_.iteration() >= optimization_->iterations())
+        optimization_.lengthen();
+    state_.optimising = true;
+    const int one = optimization_.has_begun() ? 1 : 2;  // the first row is before any update
+    rows_left_ = what == What::one ? one : -1;
+    since_ = Clock::now();
+    const Lock lock(shared_.mutex);
+    shared_.draft.stop_reason.clear();
+    shared_.draft.error = nullptr;
+    optimization_.publish();
+    shared_.wanted_iteration.reset();
+    shared_.mark_changed();
+}
+
+// ---------------------------------------------------------------- rows
+
+std::optional<Ensemble::Result> Optimiser::evaluate(const std::vector<double>& values,
+                                                    bool gradient) {
+    const TrajectoryPointer t = trajectories_.make(
+        state_.now.scene, -1, state_.base, std::make_shared<const std::vector<double>>(values));
+    {
+        const Lock lock(shared_.mutex);
+        shared_.growing = t;
+    }
+    state_.now.simulation->parameters().set_values(values);
+    bool left = false;
+    Ensemble::Result result;
+    result.loss =
+        state_.now.simulation->run(gradient, trajectories_.recorder(t, *state_.now.simulation, [&] {
+            left = interrupts_.stops_run();
+            return left;
+        }));
+    if (left) return std::nullopt;
+    trajectories_.finish(t, *state_.now.simulation, result.loss);
+    result.terms = state_.now.simulation->terms();
+    if (gradient && std::isfinite(result.loss)) {
+        std::optional<std::vector<double>> computed = gradients_.compute(t, *state_.now.simulation);
+        if (!computed) return std::nullopt;
+        result.gradient = std::move(*computed);
+    }
+    last_ = t;
+    return result;
+}
+
+// 0 .. 1; -1: unknown. `of_none`: the progress if no iterations are planned.
+double Optimiser::progress_at(std::int64_t iteration, double of_none) {
+    if (live_.is_on()) return -1;
+    const std::int64_t planned = optimization_->iterations();
+    return planned > 0 ? static_cast<double>(iteration) / static_cast<double>(planned) : of_none;
+}
+
+bool Optimiser::add_row(const Optimization::Row& row) {
+    optimization_.note_row(row.iteration);
+    state_.values = std::make_shared<const std::vector<double>>(row.parameters);
+    const SceneRevisionPointer revision = history_.revision();
+    Lock lock(shared_.mutex);
+    append(row, revision);
+    state_.note_unaccepted();
+    shared_.growing = nullptr;
+    shared_.rows_changed = true;
+    shared_.draft.activity_text =
+        iteration_text(row.iteration, optimization_->iterations(), live_.is_on());
+    shared_.draft.progress = progress_at(row.iteration, 1);
+    shared_.mark_changed();
+    lock.unlock();
+    scenes_.drop_unused_older();
+    launches_.publish_times();
+    if (rows_left_ > 0) --rows_left_;
+    if (rows_left_ == 0) return false;
+    if (live_.is_on() && live_.at_minimum(row.loss)) return false;
+    wait_for_next_row();
+    return !interrupts_.stops_row() && !looks_elsewhere();
+}
+
+void Optimiser::append(const Optimization::Row& row, const SceneRevisionPointer& revision) {
+    // The first row of a branch is the row that it started from.
+    const IterationInfo* const from =
+        branched_from_ >= 0 ? shared_.row_of(branched_from_) : nullptr;
+    if (from != nullptr && row.iteration == 0 && from->loss == row.loss && from->parameters &&
+        *from->parameters == row.parameters)
+        return;
+    IterationInfo info;
+    info.iteration = shared_.last_iteration() + 1;
+    info.branched_from = std::exchange(branched_from_, -1);
+    info.loss = row.loss;
+    info.gradient_norm = row.gradient_norm;
+    info.seconds = seconds_ + seconds_since(since_);
+    info.terms = term_infos(row.terms);
+    info.parameters = state_.values;
+    info.gradient = std::make_shared<const std::vector<double>>(row.gradient);
+    info.build = state_.now.scene->build;
+    if (last_ && *last_->parameters == row.parameters) {
+        last_->iteration = info.iteration;
+        last_->parameters = info.parameters;
+        last_->gradient = info.gradient;
+        shared_.current = last_;
+        shared_.trajectories.put(info.iteration, last_);
+    }
+    history_.add(std::move(info), revision);
+}
+
+void Optimiser::wait_for_next_row() {
+    if (live_.has_rate()) {
+        const Clock::time_point due = live_.next_row();
+        while (Clock::now() < due && !interrupts_.stops_row() && !looks_elsewhere()) {
+            Lock lock(shared_.mutex);
+            shared_.runner_wakes.wait_until(lock, due, [&] {
+                return shared_.ends || interrupts_.has_requests() || shared_.job;
+            });
+        }
+    }
+    live_.note_row();
+}
+
+bool Optimiser::looks_elsewhere() const {
+    const Lock lock(shared_.mutex);
+    const auto missing = [&](const std::optional<std::int64_t>& iteration) {
+        if (!iteration) return false;
+        const TrajectoryPointer t = shared_.trajectories.peek(*iteration);
+        return !t || (!t->complete && !t->failed);
+    };
+    return missing(shared_.wanted_iteration) ||
+           (shared_.draft.ghost_problem.empty() && missing(shared_.wanted_ghost));
+}
+
+void Optimiser::run() {
+    state_.load();
+    const std::int64_t begin = optimization_.has_begun() ? optimization_.iteration() : 0;
+    const std::int64_t planned = optimization_->iterations();
+    state_.activity.set(Activity::optimising, iteration_text(begin, planned, live_.is_on()),
+                        progress_at(begin, -1));
+    optimization_->set_evaluator([this](const std::vector<double>& values, bool gradient) {
+        return evaluate(values, gradient);
+    });
+    optimization_->set_interrupt([this] { return interrupts_.stops_run(); });
+    since_ = Clock::now();
+    const Optimization::Outcome outcome =
+        optimization_->run([this](const Optimization::Row& row) { return add_row(row); });
+    seconds_ += seconds_since(since_);
+    state_.values = std::make_shared<const std::vector<double>>(optimization_->values());
+    state_.now.simulation->parameters().set_values(*state_.values);
+    end(outcome);
+}
+
+void Optimiser::end(const Optimization::Outcome& outcome) {
+    using Stop = Optimization::Stop;
+    const bool minimum = live_.is_on() && !live_.end().empty();
+    if (outcome.stop == Stop::stopped && !minimum) {
+        if (rows_left_ == 0) state_.optimising = false;
+        return;
+    }
+    if (live_.is_on() && outcome.stop == Stop::iterations) {
+        optimization_.lengthen();
+        const Lock lock(shared_.mutex);
+        optimization_.publish();
+        shared_.mark_changed();
+        return;
+    }
+    const bool waits = live_.is_on() && outcome.stop != Stop::not_finite;
+    if (waits)
+        live_.rest(true);
+    else
+        state_.optimising = false;
+    std::string reason = minimum ? live_.end() : outcome.reason;
+    if (outcome.stop == Stop::not_finite && last_) {
+        state_.now.simulation->parameters().set_values(*last_->parameters);
+        reason = std::isfinite(last_->loss)
+                     ? explain_gradient(*state_.now.simulation, outcome.last.gradient)
+                     : explain_loss(*state_.now.simulation);
+        const Lock lock(shared_.mutex);
+        if (!shared_.rows.empty()) state_.values = shared_.rows.back().parameters;
+        shared_.fail(Error(reason).remedy(
+            optimization_.has_begun() ? "use a smaller rate, or bounds"
+                                      : "make the time step smaller, or the forces softer"));
+    }
+    const Lock lock(shared_.mutex);
+    state_.note_unaccepted();
+    shared_.growing = nullptr;
+    shared_.draft.stop_reason = reason;
+    shared_.draft.stopped_well =
+        minimum || outcome.stop == Stop::converged || outcome.stop == Stop::iterations;
+    if (!waits) shared_.log(LogLine::Level::information, "the optimisation has ended: " + reason);
+}
+
+// ---------------------------------------------------------------- branches
+
+void Optimiser::branch(const Branch& command) {
+    const std::int64_t iteration = command.iteration;
+    {
+        const Lock lock(shared_.mutex);
+        const IterationInfo* const row = shared_.row_of(iteration);
+        if (row == nullptr)
+            throw Error("there is no iteration " + std::to_string(iteration) + " to branch from");
+        const SceneRevisionPointer revision = shared_.scene_revision_of(iteration);
+        if (!revision)
+            throw Error("the scene of iteration " + std::to_string(iteration) +
+                        " is not in memory any more: there is nothing to go back to")
+                .remedy("undo the edits since, or give the view more memory for frames");
+        if (revision->scene != state_.now.scene) {
+            if (command.number == 0)
+                throw Error("iteration " + std::to_string(iteration) +
+                            " belongs to the scene before an edit, which is not what runs")
+                    .remedy("take back the edits since, and branch then");
+            shared_.draft.answer = revision->document;
+            shared_.draft.answer_to = command.number;
+            shared_.draft.answer_name = "Branch from iteration " + std::to_string(iteration);
+            shared_.mark_changed();
+            return;
+        }
+        state_.values = row->parameters;
+        shared_.wanted_iteration.reset();
+        // Shown at once, if its frames are kept and it was run with the present numbers.
+        const TrajectoryPointer kept = shared_.trajectories.find(iteration);
+        if (kept && kept->base == state_.base) shared_.current = kept;
+    }
+    bool shown = false;
+    {
+        const Lock lock(shared_.mutex);
+        shown = shared_.current && shared_.current->iteration == iteration;
+    }
+    branched_from_ = iteration;
+    optimization_.make();
+    if (!shown) trajectories_.show_current();
+}
+
+void Optimiser::revert() {
+    stop();
+    state_.values = state_.written;
+    optimization_.drop();
+    branched_from_ = -1;
+    {
+        const Lock lock(shared_.mutex);
+        shared_.draft.stop_reason.clear();
+        shared_.mark_changed();
+    }
+    trajectories_.show_current();
+}
+
+void Optimiser::reset() {
+    stop();
+    branched_from_ = -1;
+    state_.values = state_.written;
+    optimization_.make_again();
+    {
+        const Lock lock(shared_.mutex);
+        shared_.draft.stop_reason.clear();
+        shared_.draft.error = nullptr;
+        if (optimization_) optimization_.publish();
+        shared_.mark_changed();
+    }
+    trajectories_.show_current();
+}
+
+}  // namespace hindcast::session

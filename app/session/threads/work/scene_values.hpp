@@ -1,0 +1,54 @@
+// Values of the scene's numbers written into its document, as the answer to Accept and UseValues,
+// and parameters as a checkpoint writes them (KeepValues).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "app/session/threads/work/optimiser.hpp"
+
+namespace hindcast::session {
+
+class SceneValues {
+public:
+    SceneValues(RunnerState& state, History& history, TrajectoryRuns& trajectories,
+                Optimiser& optimiser)
+        : state_(state),
+          shared_(state.shared),
+          history_(history),
+          trajectories_(trajectories),
+          optimiser_(optimiser) {}
+
+    // Answers with the document that has the parameters of what is shown. Only values that they
+    // change are written anew. Throws Error for an iteration of an older scene.
+    void accept(const Accept& command);
+    // These two report an error themselves: values that do not fit change nothing, and an
+    // optimisation goes on.
+    void keep(const KeepValues& command);
+    void use(const UseValues& command);
+
+private:
+    // The values of some quantities, by their index in SceneInfo::quantities.
+    using Values = std::map<std::size_t, std::vector<double>>;
+
+    void report_errors(const std::function<void()>& work);
+    // Call it under the shared lock.
+    void answer(std::shared_ptr<const document::Document> document, std::uint64_t number,
+                const std::string& name);
+    std::shared_ptr<const document::Document> document_with(const Values& values) const;
+    std::shared_ptr<const document::Document> changed_document(const UseValues& command) const;
+    // Those that the command names. Entries that are parameters are set in `parameters` too.
+    Values named_values(const UseValues& command, std::vector<double>& parameters) const;
+    // Goes on with these parameters at once.
+    void hold(std::vector<double> parameters);
+
+    RunnerState& state_;
+    SharedState& shared_;
+    History& history_;
+    TrajectoryRuns& trajectories_;
+    Optimiser& optimiser_;
+};
+
+}  // namespace hindcast::session

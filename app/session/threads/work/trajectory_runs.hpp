@@ -1,0 +1,53 @@
+// Runs whose frames are kept: trajectories of the current parameters, and iterations that are run
+// again. A run that was left starts again at step 0.
+#pragma once
+
+#include <functional>
+
+#include "app/session/threads/running/built_scenes.hpp"
+#include "app/session/threads/running/interrupts.hpp"
+
+namespace hindcast::session {
+
+class TrajectoryRuns {
+public:
+    TrajectoryRuns(RunnerState& state, DeviceFrames& frames, Interrupts& interrupts,
+                   BuiltScenes& scenes)
+        : state_(state),
+          shared_(state.shared),
+          frames_(frames),
+          interrupts_(interrupts),
+          scenes_(scenes) {}
+
+    // A trajectory without frames. Makes room for it in the memory of frames, which also decides
+    // how many steps lie between its frames. `iteration`: -1: it has no row in the history.
+    TrajectoryPointer make(const SceneInfoPointer& scene, std::int64_t iteration,
+                           SharedNumbers base, SharedValues parameters);
+    // A trajectory of the current parameters: its run is what the runner does next.
+    void show_current();
+
+    // Records the frames of a run of `of` into the trajectory, until `interrupted` says so. `held`:
+    // a point of the scene whose position is recorded with each frame; -1: none.
+    Rollout::Watch recorder(const TrajectoryPointer& trajectory, Simulation& of,
+                            std::function<bool()> interrupted, std::int64_t held = -1);
+    // Ends a trajectory after its last step: loss, terms, and the reason if a number is not finite.
+    void finish(const TrajectoryPointer& trajectory, Simulation& of, double loss);
+
+    // `as_current`: the trajectory is SharedState::current, and so is one that replaces it.
+    void run(const TrajectoryPointer& wanted, bool as_current);
+    // Throws Error if an older scene's iteration cannot be run again as it was.
+    void run_iteration(std::int64_t iteration);
+    // True if the look needs arrays that the trajectory's frames do not hold.
+    bool needs_more(const Trajectory& trajectory);
+
+private:
+    void forget(std::int64_t iteration);
+
+    RunnerState& state_;
+    SharedState& shared_;
+    DeviceFrames& frames_;
+    Interrupts& interrupts_;
+    BuiltScenes& scenes_;
+};
+
+}  // namespace hindcast::session

@@ -1,0 +1,36 @@
+#include "app/session/threads/playback/colour_measure.hpp"
+
+#include <utility>
+
+namespace hindcast::session {
+
+using namespace std::chrono_literals;
+
+void ColourMeasure::measure(Lock& lock) {
+    // A little at a time: the next frame must not wait for it.
+    constexpr auto share = 2ms;
+    has_more_ = false;
+    if (job_) {
+        if (!shared_.colour_found) return;  // the runner is measuring, and wakes this thread
+        range_.take(*job_, *shared_.colour_found);
+        shared_.colour_found.reset();
+        job_.reset();
+    }
+    std::optional<ColourJob> job = next();
+    if (job && writer_ != nullptr) {
+        lock.unlock();
+        const ColourJob::Found found = job->measure(*writer_, Clock::now() + share);
+        lock.lock();
+        if (found.failure) shared_.fail_frame(*found.failure);
+        range_.take(*job, found);
+        job = next();
+    } else if (job) {
+        shared_.colour_job = job;
+        job_ = std::exchange(job, std::nullopt);
+        shared_.wake_runner();
+    }
+    if (range() != shared_.draft.colour_range) shared_.changed = true;
+    has_more_ = job.has_value();
+}
+
+}  // namespace hindcast::session

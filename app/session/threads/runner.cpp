@@ -57,7 +57,7 @@ void Runner::wait() {
     state_.activity.end(state_.now.simulation != nullptr);
     shared_.runner_wakes.wait(lock, [&] {
         return shared_.ends || interrupts_.has_requests() || !shared_.runner_commands.empty() ||
-               shared_.job || shared_.colour_job;
+               shared_.frame_requests.job || shared_.frame_requests.colour_job;
     });
     interrupts_.see_requests();
 }

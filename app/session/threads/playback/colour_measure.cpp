@@ -11,9 +11,10 @@ void ColourMeasure::measure(Lock& lock) {
     constexpr auto share = 2ms;
     has_more_ = false;
     if (job_) {
-        if (!shared_.colour_found) return;  // the runner is measuring, and wakes this thread
-        range_.take(*job_, *shared_.colour_found);
-        shared_.colour_found.reset();
+        if (!shared_.frame_requests.colour_found)
+            return;  // the runner is measuring, and wakes this thread
+        range_.take(*job_, *shared_.frame_requests.colour_found);
+        shared_.frame_requests.colour_found.reset();
         job_.reset();
     }
     std::optional<ColourJob> job = next();
@@ -25,7 +26,7 @@ void ColourMeasure::measure(Lock& lock) {
         range_.take(*job, found);
         job = next();
     } else if (job) {
-        shared_.colour_job = job;
+        shared_.frame_requests.colour_job = job;
         job_ = std::exchange(job, std::nullopt);
         shared_.wake_runner();
     }

@@ -83,14 +83,14 @@ void Cursor::follow_newest(const Trajectory& growing) {
 }
 
 void Cursor::publish() {
-    if (shared_.cursor == step() && shared_.cursor_seconds == cursor_seconds_ &&
-        shared_.still != playing_)
+    if (shared_.time.step == step() && shared_.time.step_seconds == cursor_seconds_ &&
+        shared_.time.stands_still != playing_)
         return;
-    shared_.cursor = step();
-    shared_.cursor_seconds = cursor_seconds_;
-    shared_.still = !playing_;
+    shared_.time.step = step();
+    shared_.time.step_seconds = cursor_seconds_;
+    shared_.time.stands_still = !playing_;
     shared_.changed = true;
-    if (shared_.still) shared_.wake_runner();
+    if (shared_.time.stands_still) shared_.wake_runner();
 }
 
 // A run that grows is shown at its newest frame. A complete run is played in real time or faster, in

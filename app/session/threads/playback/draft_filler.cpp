@@ -61,9 +61,9 @@ void DraftFiller::fill(Clock::time_point now) {
 }
 
 void DraftFiller::fill_history(Clock::time_point now) {
-    if (!shared_.rows_changed || now < history_due_) return;
-    shared_.rows_changed = false;
-    auto rows = std::make_shared<std::vector<IterationInfo>>(shared_.rows);
+    if (!shared_.history.changed || now < history_due_) return;
+    shared_.history.changed = false;
+    auto rows = std::make_shared<std::vector<IterationInfo>>(shared_.history.rows);
     for (IterationInfo& row : *rows) {
         const TrajectoryPointer kept = shared_.trajectories.peek(row.iteration);
         row.frames_kept = kept && kept->complete;
@@ -74,9 +74,9 @@ void DraftFiller::fill_history(Clock::time_point now) {
 }
 
 void DraftFiller::fill_log() {
-    if (!shared_.lines_changed) return;
-    shared_.lines_changed = false;
-    shared_.draft.log = std::make_shared<const std::vector<LogLine>>(shared_.lines);
+    if (!shared_.log_lines.changed) return;
+    shared_.log_lines.changed = false;
+    shared_.draft.log = std::make_shared<const std::vector<LogLine>>(shared_.log_lines.lines);
 }
 
 void DraftFiller::clear_shown() {

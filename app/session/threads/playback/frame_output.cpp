@@ -19,8 +19,8 @@ void FrameOutput::show_on(std::shared_ptr<render::Exchange> exchange) {
     if (writer_)
         writer_->release();
     else
-        shared_.release_exchange = true;
-    shared_.job.reset();
+        shared_.frame_requests.release_exchange = true;
+    shared_.frame_requests.job.reset();
     shared_.wake_runner();
 }
 
@@ -73,7 +73,7 @@ bool FrameOutput::write(Lock& lock) {
     if (now == written_) return false;
     written_ = std::move(now);
     if (!writer_) {  // only the newest job counts
-        shared_.job = std::move(job);
+        shared_.frame_requests.job = std::move(job);
         shared_.changed = true;
         shared_.wake_runner();
         return false;
@@ -97,7 +97,8 @@ bool FrameOutput::lags(const FramePointer& frame) const {
     const FrameContents& contents = shared_.frame_contents;
     const bool other_frame = written_.frame != frame || written_.colour != contents.colour ||
                              written_.arrows != contents.arrows;
-    return can_show() && frame && (other_frame || shared_.job || shared_.writes_job);
+    return can_show() && frame &&
+           (other_frame || shared_.frame_requests.job || shared_.frame_requests.is_writing);
 }
 
 }  // namespace hindcast::session

@@ -97,7 +97,7 @@ void Playback::publish_snapshot(Lock& lock, Clock::time_point now) {
     choice_.choose(now);  // so that all parts of the snapshot belong together
     filler_.fill(now);
     const bool writes = output_.writer() != nullptr && filler_.frame_lags();
-    shared_.changed = shared_.rows_changed || writes || shared_.shown != before;
+    shared_.changed = shared_.history.changed || writes || shared_.shown != before;
     shared_.draft.serial = ++serial_;
     auto snapshot = std::make_shared<const Snapshot>(shared_.draft);
     published_ = now;
@@ -116,8 +116,8 @@ bool Playback::round(Lock& lock) {
     cursor_.move(now);
     choice_.choose(now);
     cursor_.publish();
-    const bool by_runner = shared_.job_done;
-    shared_.job_done = false;
+    const bool by_runner = shared_.frame_requests.is_written;
+    shared_.frame_requests.is_written = false;
     const bool wrote = output_.write(lock);
     colours_.measure(lock);
     return wrote || by_runner;

@@ -6,8 +6,10 @@
 namespace hindcast::session {
 
 bool ShownChoice::find_kept(std::int64_t& iteration) {
-    auto known = std::ranges::upper_bound(shared_.rows, iteration, {}, &IterationInfo::iteration);
-    const bool there = known != shared_.rows.begin() && iteration <= shared_.last_iteration();
+    auto known =
+        std::ranges::upper_bound(shared_.history.rows, iteration, {}, &IterationInfo::iteration);
+    const bool there =
+        known != shared_.history.rows.begin() && iteration <= shared_.history.last_iteration();
     if (there && std::prev(known)->can_show) {
         iteration = std::prev(known)->iteration;
         return true;
@@ -69,7 +71,7 @@ void ShownChoice::choose_ghost() {
         ghost_check_ = {};
         return;
     }
-    const SceneRevisionPointer revision = shared_.scene_revision_of(*shared_.wanted_ghost);
+    const SceneRevisionPointer revision = shared_.history.revision_of(*shared_.wanted_ghost);
     const SceneInfoPointer shown = shared_.shown ? shared_.shown->scene : shared_.scene;
     if (!revision || !shown) return;
     if (ghost_check_.shown != shown || ghost_check_.ghost != revision->scene)

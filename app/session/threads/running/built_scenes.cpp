@@ -42,7 +42,7 @@ void BuiltScenes::check_rerun(const Trajectory& t, double loss) const {
     double before = 0;
     {
         const Lock lock(state_.shared.mutex);
-        const IterationInfo* const row = state_.shared.row_of(t.iteration);
+        const IterationInfo* const row = state_.shared.history.row_of(t.iteration);
         if (row == nullptr) return;
         before = row->loss;
     }
@@ -84,7 +84,7 @@ void BuiltScenes::drop_unused_older() {
         };
         const SceneRevisionPointer ghost =
             state_.shared.wanted_ghost
-                ? state_.shared.scene_revision_of(*state_.shared.wanted_ghost)
+                ? state_.shared.history.revision_of(*state_.shared.wanted_ghost)
                 : nullptr;
         if (state_.shared.wanted_scene() == older_->scene || is_of_it(state_.shared.shown) ||
             (ghost && ghost->scene == older_->scene && state_.shared.draft.ghost_problem.empty()))

@@ -20,9 +20,9 @@ void DeviceFrames::serve_playback() {
     bool release_exchange = false;
     {
         const Lock lock(shared_.mutex);
-        job.swap(shared_.job);
-        shared_.writes_job = job.has_value();
-        std::swap(release_exchange, shared_.release_exchange);
+        job.swap(shared_.frame_requests.job);
+        shared_.frame_requests.is_writing = job.has_value();
+        std::swap(release_exchange, shared_.frame_requests.release_exchange);
     }
     if (release_exchange) writer_.release();
     if (!job) return;
@@ -33,8 +33,8 @@ void DeviceFrames::serve_playback() {
         shared_.fail_frame(error);
     }
     const Lock lock(shared_.mutex);
-    shared_.job_done = true;
-    shared_.writes_job = false;
+    shared_.frame_requests.is_written = true;
+    shared_.frame_requests.is_writing = false;
     shared_.mark_changed();
 }
 
@@ -43,13 +43,13 @@ void DeviceFrames::measure_colours() {
     std::optional<ColourJob> job;
     {
         const Lock lock(shared_.mutex);
-        job.swap(shared_.colour_job);
+        job.swap(shared_.frame_requests.colour_job);
     }
     if (!job) return;
     const ColourJob::Found found = job->measure(writer_, Clock::now() + 2ms);
     const Lock lock(shared_.mutex);
     if (found.failure) shared_.fail_frame(*found.failure);
-    shared_.colour_found = found;
+    shared_.frame_requests.colour_found = found;
     shared_.mark_changed();
 }
 

@@ -43,7 +43,7 @@ SceneRevisionPointer History::known_revision(const SceneInfo& next,
     std::vector<SceneRevisionPointer> all;
     {
         const Lock lock(shared_.mutex);
-        for (const SceneRevisionPointer& e : shared_.scene_revisions)
+        for (const SceneRevisionPointer& e : shared_.history.revisions)
             if (e && (all.empty() || all.back() != e)) all.push_back(e);
     }
     const auto same_numbers = [](const SharedValues& a, const SharedValues& b) { return *a == *b; };
@@ -67,8 +67,8 @@ std::int64_t History::epoch_of_numbers() {
         return true;
     };
     const SceneRevision* last = nullptr;
-    for (std::size_t k = shared_.scene_revisions.size(); k-- > 0;) {
-        const SceneRevision* const e = shared_.scene_revisions[k].get();
+    for (std::size_t k = shared_.history.revisions.size(); k-- > 0;) {
+        const SceneRevision* const e = shared_.history.revisions[k].get();
         if (e == nullptr || e == last) continue;
         if (same(*e)) return e->epoch;
         last = e;
@@ -87,7 +87,7 @@ void History::enter_epoch() {
     Snapshot& s = shared_.draft;
     s.epoch = epoch_;
     s.best_iteration = -1;
-    for (const IterationInfo& row : shared_.rows)
+    for (const IterationInfo& row : shared_.history.rows)
         if (row.epoch == epoch_) note_best(row);
     s.stop_reason.clear();
     s.check = nullptr;
@@ -99,7 +99,7 @@ void History::enter_epoch() {
 // Makes the row the best one if it has the lowest loss of its epoch.
 void History::note_best(const IterationInfo& row) {
     std::int64_t& best = shared_.draft.best_iteration;
-    const IterationInfo* const before = shared_.row_of(best);
+    const IterationInfo* const before = shared_.history.row_of(best);
     if (!std::isfinite(row.loss)) return;
     if (before == nullptr || before->epoch != epoch_ || row.loss < before->loss)
         best = row.iteration;
@@ -109,8 +109,8 @@ void History::add(IterationInfo row, const SceneRevisionPointer& revision) {
     row.epoch = epoch_;
     note_best(row);
     shared_.draft.iteration_bytes += bytes_of(row.parameters) + bytes_of(row.gradient);
-    shared_.rows.push_back(std::move(row));
-    shared_.scene_revisions.push_back(revision);
+    shared_.history.rows.push_back(std::move(row));
+    shared_.history.revisions.push_back(revision);
     thin_rows();
     bound_rows();
 }
@@ -118,9 +118,9 @@ void History::add(IterationInfo row, const SceneRevisionPointer& revision) {
 void History::clear() {
     shared_.trajectories.clear();
     shared_.wanted_ghost.reset();
-    shared_.rows.clear();
+    shared_.history.rows.clear();
     shared_.draft.iteration_bytes = 0;
-    shared_.scene_revisions.clear();
+    shared_.history.revisions.clear();
 }
 
 // True for rows that the user looks at: these are never dropped.
@@ -133,7 +133,7 @@ bool History::is_looked_at(std::int64_t iteration) const {
 // Drops every second row once there are too many: so the older rows are, the wider are the gaps
 // between them. The first and the best of each epoch stay, and the last of all.
 void History::thin_rows() {
-    std::vector<IterationInfo>& rows = shared_.rows;
+    std::vector<IterationInfo>& rows = shared_.history.rows;
     if (static_cast<std::int64_t>(rows.size()) <= state_.options.most_iterations) return;
     std::map<std::int64_t, std::pair<double, std::int64_t>> best;  // loss, iteration; by epoch
     for (const IterationInfo& row : rows) {
@@ -157,12 +157,12 @@ void History::thin_rows() {
         }
         if (kept != k) {
             rows[kept] = std::move(rows[k]);
-            shared_.scene_revisions[kept] = std::move(shared_.scene_revisions[k]);
+            shared_.history.revisions[kept] = std::move(shared_.history.revisions[k]);
         }
         ++kept;
     }
     rows.resize(kept);
-    shared_.scene_revisions.resize(kept);
+    shared_.history.revisions.resize(kept);
 }
 
 // Bounds the memory of parameters and gradients. Gradients of the older half go first; they are
@@ -171,16 +171,17 @@ void History::thin_rows() {
 void History::bound_rows() {
     const std::int64_t most = state_.options.frame_memory / share_of_rows;
     std::int64_t& bytes = shared_.draft.iteration_bytes;
-    const std::size_t count = shared_.rows.size();
+    const std::size_t count = shared_.history.rows.size();
     const auto release = [&](SharedValues& numbers) {
         bytes -= bytes_of(numbers);
         numbers = nullptr;
     };
-    for (std::size_t k = 0; bytes > most && k < count / 2; ++k) release(shared_.rows[k].gradient);
+    for (std::size_t k = 0; bytes > most && k < count / 2; ++k)
+        release(shared_.history.rows[k].gradient);
     if (bytes <= most) return;
     bool goes = false;
     for (std::size_t k = 1; k + 1 < count; ++k) {
-        IterationInfo& row = shared_.rows[k];
+        IterationInfo& row = shared_.history.rows[k];
         if (!row.parameters || is_looked_at(row.iteration)) continue;
         goes = !goes;
         if (!goes) continue;
@@ -188,10 +189,10 @@ void History::bound_rows() {
         release(row.gradient);
         row.can_show = false;
         row.frames_kept = false;
-        shared_.scene_revisions[k] = nullptr;
+        shared_.history.revisions[k] = nullptr;
         shared_.trajectories.erase(row.iteration);
     }
-    shared_.rows_changed = true;
+    shared_.history.changed = true;
 }
 
 // Keeps as many older scenes as fit into their part of the memory, the newest first.
@@ -201,8 +202,8 @@ void History::bound_older_scenes() {
     std::int64_t bytes = 0;
     bool full = false;
     const SceneRevision* last = nullptr;
-    for (std::size_t k = shared_.rows.size(); k-- > 0;) {
-        SceneRevisionPointer& revision = shared_.scene_revisions[k];
+    for (std::size_t k = shared_.history.rows.size(); k-- > 0;) {
+        SceneRevisionPointer& revision = shared_.history.revisions[k];
         if (!revision || revision->scene == state_.now.scene) continue;
         if (!full && revision.get() == last) continue;
         last = revision.get();
@@ -218,20 +219,20 @@ void History::bound_older_scenes() {
         full = full || bytes + more > most;
         if (full) {
             revision = nullptr;
-            shared_.rows[k].can_show = false;
-            shared_.trajectories.erase(shared_.rows[k].iteration);
+            shared_.history.rows[k].can_show = false;
+            shared_.trajectories.erase(shared_.history.rows[k].iteration);
         } else {
             bytes += more;
         }
     }
     shared_.draft.older_scene_bytes = bytes;
-    if (shared_.wanted_ghost && !shared_.scene_revision_of(*shared_.wanted_ghost)) {
+    if (shared_.wanted_ghost && !shared_.history.revision_of(*shared_.wanted_ghost)) {
         shared_.log(LogLine::Level::warning,
                     "the ghost of iteration " + std::to_string(*shared_.wanted_ghost) +
                         " is gone: the memory of frames has no room for its scene any more");
         shared_.wanted_ghost.reset();
     }
-    shared_.rows_changed = true;
+    shared_.history.changed = true;
 }
 
 }  // namespace hindcast::session

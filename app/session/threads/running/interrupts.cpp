@@ -86,8 +86,7 @@ void Interrupts::wait_for_shown_edit(Lock& lock) {
             const auto* const apply = std::get_if<Apply>(&command);
             return apply != nullptr && !apply->fresh;
         };
-        return t && edit_is_coming() &&
-               t->reaches(same_moment(shared_.cursor, shared_.cursor_seconds, *t->scene)) &&
+        return t && edit_is_coming() && t->reaches(shared_.time.step_in(*t->scene)) &&
                !shared_.runner_commands.empty() &&
                std::ranges::all_of(shared_.runner_commands, is_edit);
     };

@@ -7,9 +7,11 @@ namespace hindcast::session {
 
 void SharedState::log(LogLine::Level level, const std::string& text) {
     constexpr std::size_t most_lines = 2000;
+    std::vector<LogLine>& lines = log_lines.lines;
     if (lines.size() >= most_lines) lines.erase(lines.begin(), lines.begin() + most_lines / 4);
-    lines.push_back({level, text, std::chrono::duration<double>(Clock::now() - begun).count()});
-    lines_changed = true;
+    const std::chrono::duration<double> since = Clock::now() - log_lines.begun;
+    lines.push_back({level, text, since.count()});
+    log_lines.changed = true;
     mark_changed();
 }
 
@@ -32,22 +34,10 @@ std::int64_t SharedState::frame_bytes() const {
     return sum;
 }
 
-const IterationInfo* SharedState::row_of(std::int64_t iteration) const {
-    const auto row = std::ranges::lower_bound(rows, iteration, {}, &IterationInfo::iteration);
-    return row == rows.end() || row->iteration != iteration ? nullptr : &*row;
-}
-
-SceneRevisionPointer SharedState::scene_revision_of(std::int64_t iteration) const {
-    const IterationInfo* const row = row_of(iteration);
-    if (row == nullptr) return nullptr;
-    const auto index = static_cast<std::size_t>(row - rows.data());
-    return index < scene_revisions.size() ? scene_revisions[index] : nullptr;
-}
-
 SceneInfoPointer SharedState::wanted_scene() const {
     if (wanted_iteration)
-        if (const SceneRevisionPointer scene_revision = scene_revision_of(*wanted_iteration))
-            return scene_revision->scene;
+        if (const SceneRevisionPointer revision = history.revision_of(*wanted_iteration))
+            return revision->scene;
     return current ? current->scene : scene;
 }
 

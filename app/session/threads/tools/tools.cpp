@@ -70,7 +70,7 @@ Tools::Input Tools::input() const {
     const Lock lock(shared_.mutex);
     const TrajectoryPointer& t = shared_.shown ? shared_.shown : shared_.current;
     if (t && t->parameters) {
-        const SceneRevisionPointer revision = shared_.scene_revision_of(t->iteration);
+        const SceneRevisionPointer revision = shared_.history.revision_of(t->iteration);
         if (revision && revision->scene == t->scene) return {revision->document, t->parameters};
         if (t->scene == state_.now.scene) return {state_.document, t->parameters};
     }

@@ -13,12 +13,13 @@ constexpr std::int64_t share_of_frame_memory = 16;  // frames may take that part
 }  // namespace
 
 std::optional<std::int64_t> BetweenFrames::missing_step(const TrajectoryPointer& t) const {
-    if (!shared_.still || !t || !t->complete || t->failed || t->of_mouse_pull) return std::nullopt;
+    if (!shared_.time.stands_still || !t || !t->complete || t->failed || t->of_mouse_pull)
+        return std::nullopt;
     // A trajectory that an edit has made obsolete is shown only until the new scene runs.
     if (t->scene != state_.now.scene && t != shared_.ghost &&
         shared_.wanted_iteration != t->iteration)
         return std::nullopt;
-    const std::int64_t step = same_moment(shared_.cursor, shared_.cursor_seconds, *t->scene);
+    const std::int64_t step = shared_.time.step_in(*t->scene);
     const FramePointer frame = t->frame_at(step);
     if (!frame || frame->step == step || step > t->steps_done()) return std::nullopt;
     const StepStates* const known = scenes_.find_states(t);
@@ -28,8 +29,8 @@ std::optional<std::int64_t> BetweenFrames::missing_step(const TrajectoryPointer&
 
 // True if the cursor stands still in the range.
 bool BetweenFrames::is_wanted(const Range& range) const {
-    if (!shared_.still) return false;
-    const std::int64_t step = same_moment(shared_.cursor, shared_.cursor_seconds, *range.scene);
+    if (!shared_.time.stands_still) return false;
+    const std::int64_t step = shared_.time.step_in(*range.scene);
     return step >= range.first && step <= range.last;
 }
 

@@ -51,7 +51,7 @@ void Launches::set_profiling(bool on) {
     const Lock lock(shared_.mutex);
     shared_.current = t;
     shared_.trajectories.put(t->iteration, t);
-    shared_.rows_changed = true;
+    shared_.history.changed = true;
     shared_.mark_changed();
 }
 

@@ -85,7 +85,7 @@ void Optimiser::steer(Optimise::What what) {
         state_.optimising = false;
         optimization_.drop();
         const Lock lock(shared_.mutex);
-        branched_from_ = shared_.last_iteration();
+        branched_from_ = shared_.history.last_iteration();
         shared_.draft.stop_reason = "stopped on request";
         shared_.draft.stopped_well = true;
         shared_.mark_changed();
@@ -151,7 +151,7 @@ bool Optimiser::add_row(const Optimization::Row& row) {
     append(row, revision);
     state_.note_unaccepted();
     shared_.growing = nullptr;
-    shared_.rows_changed = true;
+    shared_.history.changed = true;
     shared_.draft.activity_text =
         iteration_text(row.iteration, optimization_->iterations(), live_.is_on());
     shared_.draft.progress = progress_at(row.iteration, 1);
@@ -169,12 +169,12 @@ bool Optimiser::add_row(const Optimization::Row& row) {
 void Optimiser::append(const Optimization::Row& row, const SceneRevisionPointer& revision) {
     // The first row of a branch is the row that it started from.
     const IterationInfo* const from =
-        branched_from_ >= 0 ? shared_.row_of(branched_from_) : nullptr;
+        branched_from_ >= 0 ? shared_.history.row_of(branched_from_) : nullptr;
     if (from != nullptr && row.iteration == 0 && from->loss == row.loss && from->parameters &&
         *from->parameters == row.parameters)
         return;
     IterationInfo info;
-    info.iteration = shared_.last_iteration() + 1;
+    info.iteration = shared_.history.last_iteration() + 1;
     info.branched_from = std::exchange(branched_from_, -1);
     info.loss = row.loss;
     info.gradient_norm = row.gradient_norm;
@@ -199,7 +199,7 @@ void Optimiser::wait_for_next_row() {
         while (Clock::now() < due && !interrupts_.stops_row() && !looks_elsewhere()) {
             Lock lock(shared_.mutex);
             shared_.runner_wakes.wait_until(lock, due, [&] {
-                return shared_.ends || interrupts_.has_requests() || shared_.job;
+                return shared_.ends || interrupts_.has_requests() || shared_.frame_requests.job;
             });
         }
     }
@@ -262,7 +262,7 @@ void Optimiser::end(const Optimization::Outcome& outcome) {
                      ? explain_gradient(*state_.now.simulation, outcome.last.gradient)
                      : explain_loss(*state_.now.simulation);
         const Lock lock(shared_.mutex);
-        if (!shared_.rows.empty()) state_.values = shared_.rows.back().parameters;
+        if (!shared_.history.rows.empty()) state_.values = shared_.history.rows.back().parameters;
         shared_.fail(Error(reason).remedy(
             optimization_.has_begun() ? "use a smaller rate, or bounds"
                                       : "make the time step smaller, or the forces softer"));
@@ -282,10 +282,10 @@ void Optimiser::branch(const Branch& command) {
     const std::int64_t iteration = command.iteration;
     {
         const Lock lock(shared_.mutex);
-        const IterationInfo* const row = shared_.row_of(iteration);
+        const IterationInfo* const row = shared_.history.row_of(iteration);
         if (row == nullptr)
             throw Error("there is no iteration " + std::to_string(iteration) + " to branch from");
-        const SceneRevisionPointer revision = shared_.scene_revision_of(iteration);
+        const SceneRevisionPointer revision = shared_.history.revision_of(iteration);
         if (!revision)
             throw Error("the scene of iteration " + std::to_string(iteration) +
                         " is not in memory any more: there is nothing to go back to")

@@ -77,7 +77,7 @@ bool PullRun::wait_for_mouse(Clock::time_point& due) {
                     std::chrono::duration<double>(state_.now.scene->step_seconds / speed));
             return true;
         }
-        if (!shared_.job) shared_.runner_wakes.wait_until(lock, due);
+        if (!shared_.frame_requests.job) shared_.runner_wakes.wait_until(lock, due);
     }
 }
 
@@ -105,7 +105,7 @@ std::optional<PullRun::Grabbed> PullRun::find_grabbed(const Grab& grab) {
         throw Error("the scene was changed just now, and what is shown is of the one before")
             .remedy("pull once it runs");
     const IterationInfo* const row =
-        shared_.wanted_iteration ? shared_.row_of(*shared_.wanted_iteration) : nullptr;
+        shared_.wanted_iteration ? shared_.history.row_of(*shared_.wanted_iteration) : nullptr;
     if (row != nullptr && (!row->parameters || *row->parameters != *state_.values))
         throw Error(
             "what is shown is an older iteration, with other parameters than those "

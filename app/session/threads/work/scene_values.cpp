@@ -16,7 +16,7 @@ void SceneValues::accept(const Accept& command) {
     {
         const Lock lock(shared_.mutex);
         const IterationInfo* const asked =
-            command.iteration ? shared_.row_of(*command.iteration) : nullptr;
+            command.iteration ? shared_.history.row_of(*command.iteration) : nullptr;
         if (command.iteration && (asked == nullptr || !asked->parameters))
             throw Error("the parameters of iteration " +
                         std::to_string(command.iteration.value_or(-1)) +

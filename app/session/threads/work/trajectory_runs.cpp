@@ -51,7 +51,7 @@ TrajectoryPointer TrajectoryRuns::make(const SceneInfoPointer& scene, std::int64
     shared_.trajectories.shrink(
         std::max<std::int64_t>(memory - expected - std::max(expected, others), 0),
         {shared_.shown, shared_.ghost, shared_.current});
-    shared_.rows_changed = true;
+    shared_.history.changed = true;
     return t;
 }
 
@@ -143,7 +143,7 @@ void TrajectoryRuns::run(const TrajectoryPointer& wanted, bool as_current) {
     }
     const Lock lock(shared_.mutex);
     shared_.growing = nullptr;
-    shared_.rows_changed = true;
+    shared_.history.changed = true;
     shared_.mark_changed();
 }
 
@@ -152,7 +152,7 @@ void TrajectoryRuns::run_iteration(std::int64_t iteration) {
     SceneRevisionPointer revision;
     {
         const Lock lock(shared_.mutex);
-        revision = shared_.scene_revision_of(iteration);
+        revision = shared_.history.revision_of(iteration);
         if (!revision) {
             if (shared_.wanted_iteration == iteration) shared_.wanted_iteration.reset();
             if (shared_.wanted_ghost == iteration) shared_.wanted_ghost.reset();
@@ -166,7 +166,7 @@ void TrajectoryRuns::run_iteration(std::int64_t iteration) {
         SharedValues parameters, gradient;
         {
             const Lock lock(shared_.mutex);
-            const IterationInfo* const row = shared_.row_of(iteration);
+            const IterationInfo* const row = shared_.history.row_of(iteration);
             if (row == nullptr) return;  // thinned out meanwhile
             parameters = row->parameters;
             gradient = row->gradient;

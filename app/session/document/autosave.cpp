@@ -77,39 +77,39 @@ void Editor::keep_in(const fs::path& folder) {
 // The lock lies on the .info file: the document's own is replaced with each autosave.
 void Editor::autosave() {
     State& s = *state_;
-    if (s.folder.empty() || s.autosaved_revision == revision_) return;
+    if (s.folder.empty() || s.autosaved_revision == revision()) return;
     if (!unsaved()) {
         s.remove_autosave();
         return;
     }
     if (s.autosave_file.empty()) {
         static std::atomic<int> count = 0;
-        const fs::path file = s.folder / fmt::format("autosave-{}-{}.json", ::getpid(), ++count);
-        s.lock = lock_file(info_of(file), true);
+        const fs::path kept = s.folder / fmt::format("autosave-{}-{}.json", ::getpid(), ++count);
+        s.lock = lock_file(info_of(kept), true);
         if (s.lock < 0)
             throw Error("no autosave can be written to " + s.folder.string())
                 .remedy("make the folder writable");
-        s.autosave_file = file;
+        s.autosave_file = kept;
         std::error_code error;
-        const std::string original = !file_.empty()   ? fs::absolute(file_, error).string()
-                                     : !home_.empty() ? (home_ / "").string()
-                                                      : "";
+        const std::string original = !file().empty()   ? fs::absolute(file(), error).string()
+                                     : !home().empty() ? (home() / "").string()
+                                                       : "";
         if (::write(s.lock, original.data(), original.size()) !=
             static_cast<ssize_t>(original.size()))
             throw Error("no autosave can be written to " + s.folder.string());
     }
     write_file_atomically(s.autosave_file, readable_text());
-    s.autosaved_revision = revision_;
+    s.autosaved_revision = revision();
 }
 
 bool Editor::leave_autosave() {
     State& s = *state_;
-    if (s.folder.empty() || !document_ || !unsaved()) return false;
+    if (s.folder.empty() || !unsaved()) return false;
     autosave();
     if (s.lock >= 0) ::close(s.lock);
     s.lock = -1;
     s.autosave_file.clear();
-    s.autosaved_revision = revision_;
+    s.autosaved_revision = revision();
     return true;
 }
 
@@ -152,13 +152,9 @@ void Editor::open_autosave(const Autosave& found) {
     const std::string text = read_file(found.file, document::Limits{}.bytes);
     auto opened = std::make_shared<const Document>(Document::parse(text, found.original.string()));
     close();
-    document_ = std::move(opened);
-    file_ = found.original;
-    home_ = found.home;
-    state_->layout = std::make_shared<const document::Layout>(text);
-    state_->saved.reset();  // it differs from what the file has
-    state_->on_disk = State::stamp_of(file_);
-    ++revision_;
+    start({std::move(opened), std::make_shared<const document::Layout>(text)}, found.original,
+          found.home);
+    state_->on_disk = State::stamp_of(file());
     autosave();  // before the older one goes
     remove_files(found.file);
 }

@@ -1,11 +1,10 @@
-// Parameters of the optimisation and their groups. A number of the scene belongs to at most one
-// parameter, a parameter to exactly one group: "group", or else its own path.
+#include "app/session/document/parameter_edits.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
 
-#include "app/session/document/editor_state.hpp"
 #include "app/session/document/schema_node.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/scene/path.hpp"
@@ -24,7 +23,7 @@ const Node* list_of(const Document& document) { return document.root().find("par
 
 std::string pointer_to(std::size_t parameter) { return "/parameters/" + std::to_string(parameter); }
 
-// The place in the list: 3 for /parameters/3.
+// 3 for /parameters/3.
 std::size_t place_in_list(const std::string& parameter) {
     const auto place = document::pointer_index(document::split_pointer(parameter)[1]);
     if (!place) throw Error("there is no parameter of the scene at " + parameter);
@@ -49,7 +48,7 @@ const Node& parameter_at(const Document& document, const std::string& pointer) {
     return *node;
 }
 
-// Cover: the numbers of a quantity that a parameter has: its elements, and their components.
+// The numbers of a quantity that a parameter has: of these elements, these components.
 struct Cover {
     std::string base;
     std::set<std::string> elements;    // as "[3]", "[torso]"; empty: all
@@ -65,9 +64,8 @@ struct Cover {
     }
 };
 
-// The cover of a parameter that the engine may still refuse: parts that are not understood count as
-// all. The numbers of names are not known here: the engine refuses an element that is given both
-// ways.
+// The engine may still refuse the parameter. A restriction that is not understood counts as none.
+// The name of a number is not known here: the engine refuses one that is named in both ways.
 Cover cover_of(const Node& parameter) {
     Cover cover;
     const std::string text = text_of(parameter, "path");
@@ -147,7 +145,7 @@ void write_group(Document& document, const std::string& pointer, const std::stri
 
 }  // namespace
 
-// ---------------------------------------------------------------- for the editor's other files
+// ---------------------------------------------------------------- parts of other edits
 
 std::set<std::string> groups_of_parameters(const Document& document) {
     std::set<std::string> names;
@@ -211,18 +209,20 @@ std::string duplicate_parameter(Document& document, const std::string& pointer) 
 
 // ---------------------------------------------------------------- parameters
 
-std::vector<std::string> Editor::parameters_of(const std::string& path) const {
+std::vector<std::string> ParameterEdits::parameters_of(const std::string& path) const {
     std::vector<std::string> pointers;
-    const Node* const list = list_of(need(document_));
+    const Node* const list = list_of(needed_document());
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
         if (text_of(list->item(k), "path") == path || cover_of(list->item(k)).base == path)
             pointers.push_back(pointer_to(k));
     return pointers;
 }
 
-bool Editor::is_optimised(const std::string& path) const { return !parameters_of(path).empty(); }
+bool ParameterEdits::is_optimised(const std::string& path) const {
+    return !parameters_of(path).empty();
+}
 
-void Editor::set_optimised(const std::string& path, bool on) {
+void ParameterEdits::set_optimised(const std::string& path, bool on) {
     Path::parse(path);
     const std::vector<std::string> there = parameters_of(path);
     if (!there.empty() == on) return;
@@ -230,14 +230,14 @@ void Editor::set_optimised(const std::string& path, bool on) {
         add_parameter(path);
         return;
     }
-    Document changed = need(document_);
+    Document changed = needed_document();
     remove_parameters(changed, there);
     replace(std::move(changed), "Do not optimise " + path);
 }
 
-std::string Editor::add_parameter(const std::string& path) {
+std::string ParameterEdits::add_parameter(const std::string& path) {
     Path::parse(path);
-    Document changed = need(document_);
+    Document changed = needed_document();
     const Node fresh = Node::object({{"path", path}});
     if (list_of(changed) == nullptr) changed.set("/parameters", Node::array());
     const std::size_t count = list_of(changed)->size();
@@ -247,9 +247,9 @@ std::string Editor::add_parameter(const std::string& path) {
     return pointer_to(count);
 }
 
-void Editor::set_parameter_path(const std::string& pointer, const std::string& path) {
+void ParameterEdits::set_parameter_path(const std::string& pointer, const std::string& path) {
     Path::parse(path);
-    Document changed = need(document_);
+    Document changed = needed_document();
     const std::string old = text_of(parameter_at(changed, pointer), "path");
     if (old == path) return;
     const std::set<std::string> groups = groups_of_parameters(changed);
@@ -265,8 +265,8 @@ void Editor::set_parameter_path(const std::string& pointer, const std::string& p
 
 // ---------------------------------------------------------------- groups
 
-std::vector<Editor::Group> Editor::groups() const {
-    const Document& document = need(document_);
+std::vector<ParameterEdits::Group> ParameterEdits::groups() const {
+    const Document& document = needed_document();
     const Node* const list = list_of(document);
     const Node* const factors = factors_of(document);
     std::vector<Group> groups;
@@ -295,8 +295,8 @@ std::vector<Editor::Group> Editor::groups() const {
     return groups;
 }
 
-std::string Editor::add_group(const std::string& parameter) {
-    Document changed = need(document_);
+std::string ParameterEdits::add_group(const std::string& parameter) {
+    Document changed = needed_document();
     parameter_at(changed, parameter);
     const std::set<std::string> before = groups_of_parameters(changed);
     std::string name = "group";
@@ -309,8 +309,8 @@ std::string Editor::add_group(const std::string& parameter) {
     return pointer_to_group(name);
 }
 
-void Editor::set_group(const std::string& parameter, const std::string& group) {
-    Document changed = need(document_);
+void ParameterEdits::set_group(const std::string& parameter, const std::string& group) {
+    Document changed = needed_document();
     const std::set<std::string> before = groups_of_parameters(changed);
     write_group(changed, parameter, group);
     drop_unused_groups(changed, before);
@@ -318,10 +318,10 @@ void Editor::set_group(const std::string& parameter, const std::string& group) {
     replace(std::move(changed), name);
 }
 
-std::string Editor::rename_group(const std::string& name, const std::string& fresh) {
+std::string ParameterEdits::rename_group(const std::string& name, const std::string& fresh) {
     if (fresh == name) return pointer_to_group(name);
     if (fresh.empty()) throw Error("a group needs a name");
-    Document changed = need(document_);
+    Document changed = needed_document();
     if (groups_of_parameters(changed).contains(fresh) || has_factor(changed, fresh))
         throw Error("there is a group '" + fresh + "'")
             .remedy("choose another name, or put the parameters into that group");
@@ -333,19 +333,20 @@ std::string Editor::rename_group(const std::string& name, const std::string& fre
     return pointer_to_group(fresh);
 }
 
-void Editor::set_group_rate(const std::string& name, double rate, const std::string& merge) {
-    if (has_factor(need(document_), name)) {
+void ParameterEdits::set_group_rate(const std::string& name, double rate,
+                                    const std::string& merge) {
+    if (has_factor(needed_document(), name)) {
         set(pointer_to_group(name) + "/rate", Node(rate), "Rate of " + name, merge);
         return;
     }
-    Document changed = need(document_);
+    Document changed = needed_document();
     made_groups(changed).set(name, Node::object({{"rate", rate}}));
     replace(std::move(changed), "Rate of " + name);
-    state_->merge = merge;
+    merge_next(merge);
 }
 
-void Editor::remove_group(const std::string& name) {
-    Document changed = need(document_);
+void ParameterEdits::remove_group(const std::string& name) {
+    Document changed = needed_document();
     const Node* const list = list_of(changed);
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
         if (text_of(list->item(k), "group") == name) write_group(changed, pointer_to(k), "");

@@ -1,12 +1,11 @@
-// Objects of sections, by the registry's field rows: added, duplicated, renamed; what refers to
-// them.
+#include "app/session/document/object_edits.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "app/session/document/default_object.hpp"
-#include "app/session/document/editor_state.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene.hpp"
@@ -165,33 +164,30 @@ private:
     std::vector<std::string> found_;
 };
 
-}  // namespace
-
-const Document& need(const DocumentPointer& document) {
-    if (!document) throw Error("there is no scene to edit").remedy("open one, or make a new one");
-    return *document;
-}
-
+// The references in the document to the object of this name, each as a pointer and a description.
+// With `new_name` they are changed.
 std::vector<std::string> references(Document& document, const Registry& registry,
                                     const std::string& name, const std::string* new_name) {
     return References(document, registry, name, new_name).find();
 }
 
-std::string Editor::add(Section section, const std::string& type) {
-    const Document& before = need(document_);
-    const ModuleType* const module = state_->registry.find(section, type);
+}  // namespace
+
+std::string ObjectEdits::add(Section section, const std::string& type) {
+    const Document& before = needed_document();
+    const ModuleType* const module = registry_.find(section, type);
     if (module == nullptr)
         throw Error("there is no type '" + type + "' in " + model::name_of(section));
     const std::string name = unused_name(before, type);
-    return put_added(with_default_object(before, file_, state_->registry, *module, name), name);
+    return put_added(with_default_object(before, file(), registry_, *module, name), name);
 }
 
-std::string Editor::name_for(const std::string& type) const {
-    return unused_name(need(document_), type);
+std::string ObjectEdits::name_for(const std::string& type) const {
+    return unused_name(needed_document(), type);
 }
 
-std::string Editor::put_added(Document changed, const std::string& name) {
-    const Scene scene = Scene::of(changed, file_);
+std::string ObjectEdits::put_added(Document changed, const std::string& name) {
+    const Scene scene = Scene::of(changed, file());
     const std::vector<Scene::Object> objects = scene.objects();
     const auto pointer_of = [&](const auto& is_it) {
         const auto found = std::ranges::find_if(objects, is_it);
@@ -201,27 +197,27 @@ std::string Editor::put_added(Document changed, const std::string& name) {
         pointer_of([&](const Scene::Object& object) { return object.name == name; });
     if (pointer.empty())  // it has joined an object that was there
         pointer = pointer_of([&](const Scene::Object& object) {
-            const Node* const before = need(document_).find(object.node->pointer());
+            const Node* const before = needed_document().find(object.node->pointer());
             return before != nullptr && *before != *object.node;
         });
     replace(std::move(changed), "Add " + name);
     return pointer;
 }
 
-std::string Editor::append(Section section, Node object, const std::string& name) {
-    Document changed = need(document_);
+std::string ObjectEdits::append(Section section, Node object, const std::string& name) {
+    Document changed = needed_document();
     object.set("name", Node(unused_name(changed, object.find("name")->string())));
     const std::string list = std::string("/") + model::name_of(section);
     if (changed.find(list) == nullptr) changed.set(list, Node::array());
     const std::string pointer = list + "/" + std::to_string(changed.at(list).size());
     changed.set(list + "/-", std::move(object));
-    Scene::of(changed, file_);
+    Scene::of(changed, file());
     replace(std::move(changed), name);
     return pointer;
 }
 
-std::string Editor::duplicate(const std::string& pointer) {
-    Document changed = need(document_);
+std::string ObjectEdits::duplicate(const std::string& pointer) {
+    Document changed = needed_document();
     if (pointer.starts_with("/parameters/")) {
         const std::string target = duplicate_parameter(changed, pointer);
         replace(std::move(changed), "Duplicate parameter");
@@ -242,13 +238,13 @@ std::string Editor::duplicate(const std::string& pointer) {
         changed.insert(target, std::move(copy));
     else
         changed.set(std::string("/") + model::name_of(place.section) + "/-", std::move(copy));
-    Scene::of(changed, file_);
+    Scene::of(changed, file());
     replace(std::move(changed), "Duplicate " + old);
     return target;
 }
 
-void Editor::remove(const std::string& pointer) {
-    const Document& document = need(document_);
+void ObjectEdits::remove(const std::string& pointer) {
+    const Document& document = needed_document();
     const std::vector<std::string> tokens = document::split_pointer(pointer);
     if (tokens.size() == 3 && tokens[0] == "optimizer" && tokens[1] == "groups") {
         remove_group(tokens[2]);
@@ -266,24 +262,24 @@ void Editor::remove(const std::string& pointer) {
     replace(std::move(changed), "Delete " + name);
 }
 
-void Editor::rename(const std::string& pointer, const std::string& name) {
-    Document changed = need(document_);
+void ObjectEdits::rename(const std::string& pointer, const std::string& name) {
+    Document changed = needed_document();
     place_of(changed, pointer);
     const std::string old = name_at(changed, pointer);
     if (old == name) return;
     changed.set(pointer + "/name", Node(name));
-    references(changed, state_->registry, old, &name);
-    Scene::of(changed, file_);  // the name is allowed, and not taken
+    references(changed, registry_, old, &name);
+    Scene::of(changed, file());  // the name is allowed, and not taken
     replace(std::move(changed), "Rename " + old + " to " + name);
 }
 
-std::vector<std::string> Editor::references_to(const std::string& name) const {
-    Document copy = need(document_);
-    return references(copy, state_->registry, name, nullptr);
+std::vector<std::string> ObjectEdits::references_to(const std::string& name) const {
+    Document copy = needed_document();
+    return references(copy, registry_, name, nullptr);
 }
 
-void Editor::reset(const std::string& pointer) {
-    Document changed = need(document_);
+void ObjectEdits::reset(const std::string& pointer) {
+    Document changed = needed_document();
     std::string path = pointer.substr(1);
     const Field* field = nullptr;
     const std::size_t slash = pointer.find_last_of('/');
@@ -291,7 +287,7 @@ void Editor::reset(const std::string& pointer) {
         const std::string object = pointer.substr(0, slash), key = pointer.substr(slash + 1);
         const Place place = place_of(changed, object);
         const ModuleType* const type =
-            state_->registry.find(place.section, changed.find(object)->find("type")->string());
+            registry_.find(place.section, changed.find(object)->find("type")->string());
         path = name_at(changed, object) + "." + key;
         for (const Field& f : type->fields)
             if (f.key == key) field = &f;
@@ -313,7 +309,7 @@ void Editor::reset(const std::string& pointer) {
     if (!named || field == nullptr || field->fallback_json == "zero") {
         changed.erase(pointer);
     } else if (field->fallback_json != "none") {
-        // A parameter needs a number in the scene, so the default is written out.
+        // A field that is not written may have no number: so its default is written out.
         changed.set(pointer, Document::parse(field->fallback_json).root());
     } else if (!named_by.empty()) {
         throw Error(path + " has no default, and the objective " + named_by + " names it")

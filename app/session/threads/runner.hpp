@@ -1,11 +1,13 @@
 // The thread of a session that computes: it builds simulations, runs them, keeps their frames, and
 // optimises. It takes its commands from the shared state in order. When there are none it computes
-// what is missing: the trajectory to show, the ghost's, the gradients of what is shown.
+// the data that the window lacks: the trajectory to show, the ghost's, the gradients of the
+// trajectory shown.
 //
 // Between steps it reads the shared state. A command that makes the run obsolete stops it. During
 // an optimisation edits wait for the end of the row; everything else acts at once.
 //
-// Runner is the loop. Each kind of work is a class (work/, tools/); running/ has what they share.
+// Runner is the loop. Each kind of work is a class (work/, tools/); running/ has the data that they
+// share.
 #pragma once
 
 #include <functional>

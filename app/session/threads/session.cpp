@@ -18,7 +18,7 @@ struct Session::State {
     Runner runner;
     Playback playback;
 
-    mutable std::mutex mutex;  // of what follows: held for a few instructions only
+    mutable std::mutex mutex;  // of the members below: held for a few instructions only
     mutable std::condition_variable published;
     std::shared_ptr<const Snapshot> newest = std::make_shared<const Snapshot>();
     std::function<void()> wake;

@@ -17,7 +17,7 @@ public:
     // Measures some more frames. Call it under the shared lock, which it opens meanwhile.
     void measure(Lock& lock);
     bool has_more() const { return has_more_; }  // frames that can be measured at once
-    // So far, of what is shown. Call it under the shared lock.
+    // The range so far, of the trajectory shown. Call it under the shared lock.
     std::optional<ColourRange> range() const {
         return range_.range(shared_.shown, shared_.frame_contents);
     }

@@ -93,8 +93,8 @@ void Cursor::publish() {
     if (shared_.time.stands_still) shared_.wake_runner();
 }
 
-// A run that grows is shown at its newest frame. A complete run is played in real time or faster, in
-// a second at most, and each time another frame is shown.
+// A run that grows is shown at its newest frame. A complete run is played in real time or faster,
+// in a second at most, and each time another frame is shown.
 double Cursor::fastest(const Trajectory& t, double passed) const {
     const auto reached = static_cast<double>(t.steps_done());
     if (!t.complete) return std::max(cursor_, reached);

@@ -1,5 +1,5 @@
-// The time shown: it stands still, or moves through the kept frames in real time. It is a step of the
-// scene that the user wants to see. If another scene with another time step is wanted, the time
+// The time shown: it stands still, or moves through the kept frames in real time. It is a step of
+// the scene that the user wants to see. If another scene with another time step is wanted, the time
 // stays the same.
 //
 // All functions are called under the shared lock.

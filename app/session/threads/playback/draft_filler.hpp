@@ -1,5 +1,6 @@
-// Fills the parts of the next snapshot (SharedState::draft) that follow from what is shown: time,
-// frame, trajectory, scene, history. Costly parts are made again only if their source has changed.
+// Fills the parts of the next snapshot (SharedState::draft) that follow from the shared state:
+// time, frame, trajectory, scene, history, log. Costly parts are made again only if their source
+// has changed.
 //
 // All functions are called under the shared lock.
 #pragma once

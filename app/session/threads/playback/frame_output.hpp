@@ -1,5 +1,5 @@
-// Writes the frame shown into the Exchange. If the frames are in memory of a CUDA device, the runner
-// writes them, because it owns that device: then it is asked to (FrameRequests).
+// Writes the frame shown into the Exchange. If the frames are in memory of a CUDA device, the
+// runner writes them, because it owns that device: then it is asked to (FrameRequests).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The choice of what is shown: the trajectory that the user wants to see, once it has come far
+// Chooses the trajectories that are shown: the one that the user wants to see, once it has come far
 // enough, and the ghost, if it can be drawn on that scene.
 //
 // All functions are called under the shared lock.

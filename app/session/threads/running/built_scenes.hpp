@@ -1,6 +1,6 @@
 // The simulations of a session: the scene as it is now (RunnerState::now), and at most one scene
-// before an edit, built again to show iterations of it. That second simulation goes when nothing of
-// it is looked at any more. Trajectories of both lie in one cache, within one bound.
+// before an edit, built again to show iterations of it. The second simulation is dropped when
+// nothing of it is shown any more. Trajectories of both lie in one cache, within one bound.
 //
 // Exact or an error: a scene may read files that have changed since. So a scene that is built again
 // must have the same shape, and an iteration that is run again the same loss, bit for bit.

@@ -16,8 +16,9 @@ public:
     DeviceFrames(SharedState& shared, const std::shared_ptr<Device>& device);
 
     FrameRecorder& recorder() { return recorder_; }
-    // Does what Playback has asked for: writes a frame, measures the colours of some frames,
-    // releases the exchange. Returns at once if nothing waits, or if the device is not CUDA.
+    // Does the work that Playback has asked for: writes a frame, measures the colours of some
+    // frames, releases the exchange. Returns at once if nothing waits, or if the device is not
+    // CUDA.
     void serve_playback();
     // Call it before a simulation is destroyed: recorders hold its arrays.
     void forget_arrays();

@@ -12,7 +12,8 @@ namespace hindcast::session {
 
 namespace {
 
-// Parameters and gradients of rows may take this part of the memory of frames, older scenes another.
+// Parameters and gradients of rows may take this part of the memory of frames, older scenes
+// another.
 constexpr std::int64_t share_of_rows = 8;
 constexpr std::int64_t share_of_older_scenes = 8;
 
@@ -54,8 +55,8 @@ SceneRevisionPointer History::known_revision(const SceneInfo& next,
     return found == all.rend() ? nullptr : *found;
 }
 
-// Rows with the same numbers, apart from the parameters', have the same loss, so their epoch is this
-// one too. A new epoch if there are none.
+// Rows with the same numbers, apart from the parameters', have the same loss, so their epoch is
+// this one too. A new epoch if there are none.
 std::int64_t History::epoch_of_numbers() {
     const auto same = [this](const SceneRevision& e) {
         if (e.scene != state_.now.scene) return false;

@@ -3,8 +3,8 @@
 // are dropped.
 //
 // Losses are compared within one epoch. An edit that changes the loss begins another. A document
-// that is gone back to (undo, a branch from an older iteration) gets the scene and the epoch that it
-// had, so that its iterations are those of the scene as it is now.
+// that is gone back to (undo, a branch from an older iteration) gets the scene and the epoch that
+// it had, so that its iterations are those of the scene as it is now.
 #pragma once
 
 #include "app/session/threads/running/runner_state.hpp"
@@ -28,7 +28,7 @@ public:
     }
 
     // The following are called under the shared lock.
-    // Appends a row, and drops what is too much.
+    // Appends a row, and drops old rows and numbers beyond the bounds.
     void add(IterationInfo row, const SceneRevisionPointer& revision);
     void clear();
     // Numbers were edited in place: finds the epoch of their loss, and enters it if it is another.

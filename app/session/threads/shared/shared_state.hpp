@@ -81,7 +81,7 @@ struct SharedState {
 
     FrameRequests frame_requests;
 
-    // ---- trajectories and what is shown of them ----
+    // ---- trajectories, and which of them are shown ----
     SceneInfoPointer scene;        // the scene as it is now; null before the first build
     TrajectoryPointer current;     // the run of the current parameters
     TrajectoryCache trajectories;  // by iteration, of this scene and of older ones
@@ -95,7 +95,7 @@ struct SharedState {
     // For each scene whose gradients were planned.
     std::map<SceneInfoPointer, std::shared_ptr<const GradientMemory>> gradient_memory;
     bool wants_probed_gradients = false;
-    // Of the last probe that was started; null: none.
+    // The gradients of the last probe that was started; null: none.
     std::shared_ptr<const ProbedGradients> probed_gradients;
 
     Snapshot draft;

@@ -1,6 +1,6 @@
 // Documents. If a document differs from the one that runs only in numbers that a build would merely
-// upload (engine/sim/values/values_in_place.hpp), they are set in the running simulation: nothing is
-// built, and compiled code, optimiser and history stay.
+// upload (engine/sim/values/values_in_place.hpp), they are set in the running simulation: nothing
+// is built, and compiled code, optimiser and history stay.
 //
 // Any other document is built. Then it may still be that only numbers differ, of quantities that
 // have a gradient: everything that depends on those does so through arrays of the device, as when

@@ -3,8 +3,8 @@
 //
 // A timed launch is known by its name and direction. The text of its own direction is that of the
 // kernel that ran, even if several launches were joined into it (fusion.hpp). Other directions of
-// joined launches do not exist as kernels: the texts of the launches that were joined are given, one
-// after the other.
+// joined launches do not exist as kernels: the texts of the launches that were joined are given,
+// one after the other.
 #pragma once
 
 #include "app/session/threads/work/trajectory_runs.hpp"

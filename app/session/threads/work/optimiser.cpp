@@ -10,10 +10,6 @@ namespace hindcast::session {
 
 namespace {
 
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // "iteration 7 of 30"; a live optimisation has no end.
 std::string iteration_text(std::int64_t iteration, std::int64_t planned, bool live) {
     return "iteration " + std::to_string(iteration) +
@@ -33,6 +29,7 @@ Optimiser::Optimiser(RunnerState& state, Interrupts& interrupts, History& histor
       trajectories_(trajectories),
       gradients_(gradients),
       launches_(launches),
+      rows_(state, history),
       optimization_(state),
       live_(state) {}
 
@@ -58,12 +55,12 @@ void Optimiser::enter(const SceneOptimization::Carried& carried, bool fresh) {
     const bool possible = state_.now.scene->has_objective && state_.now.scene->has_parameters;
     state_.optimising = state_.optimising && !fresh && possible;
     if (possible) optimization_.enter(carried);
-    branched_from_ = -1;
+    rows_.branch_from(-1);
 }
 
 void Optimiser::publish_scene(bool fresh) {
     if (fresh) {
-        seconds_ = 0;
+        rows_.forget_time();
         live_.turn_off();
     }
     optimization_.publish();
@@ -85,7 +82,7 @@ void Optimiser::steer(Optimise::What what) {
         state_.optimising = false;
         optimization_.drop();
         const Lock lock(shared_.mutex);
-        branched_from_ = shared_.history.last_iteration();
+        rows_.branch_from(shared_.history.last_iteration());
         shared_.draft.stop_reason = "stopped on request";
         shared_.draft.stopped_well = true;
         shared_.mark_changed();
@@ -97,7 +94,7 @@ void Optimiser::steer(Optimise::What what) {
     state_.optimising = true;
     const int one = optimization_.has_begun() ? 1 : 2;  // the first row is before any update
     rows_left_ = what == What::one ? one : -1;
-    since_ = Clock::now();
+    rows_.begin_slice();
     const Lock lock(shared_.mutex);
     shared_.draft.stop_reason.clear();
     shared_.draft.error = nullptr;
@@ -132,7 +129,7 @@ std::optional<Ensemble::Result> Optimiser::evaluate(const std::vector<double>& v
         if (!computed) return std::nullopt;
         result.gradient = std::move(*computed);
     }
-    last_ = t;
+    rows_.note_run(t);
     return result;
 }
 
@@ -148,7 +145,7 @@ bool Optimiser::add_row(const Optimization::Row& row) {
     state_.values = std::make_shared<const std::vector<double>>(row.parameters);
     const SceneRevisionPointer revision = history_.revision();
     Lock lock(shared_.mutex);
-    append(row, revision);
+    rows_.write(row, revision);
     state_.note_unaccepted();
     shared_.growing = nullptr;
     shared_.history.changed = true;
@@ -164,33 +161,6 @@ bool Optimiser::add_row(const Optimization::Row& row) {
     if (live_.is_on() && live_.at_minimum(row.loss)) return false;
     wait_for_next_row();
     return !interrupts_.stops_row() && !looks_elsewhere();
-}
-
-void Optimiser::append(const Optimization::Row& row, const SceneRevisionPointer& revision) {
-    // The first row of a branch is the row that it started from.
-    const IterationInfo* const from =
-        branched_from_ >= 0 ? shared_.history.row_of(branched_from_) : nullptr;
-    if (from != nullptr && row.iteration == 0 && from->loss == row.loss && from->parameters &&
-        *from->parameters == row.parameters)
-        return;
-    IterationInfo info;
-    info.iteration = shared_.history.last_iteration() + 1;
-    info.branched_from = std::exchange(branched_from_, -1);
-    info.loss = row.loss;
-    info.gradient_norm = row.gradient_norm;
-    info.seconds = seconds_ + seconds_since(since_);
-    info.terms = term_infos(row.terms);
-    info.parameters = state_.values;
-    info.gradient = std::make_shared<const std::vector<double>>(row.gradient);
-    info.build = state_.now.scene->build;
-    if (last_ && *last_->parameters == row.parameters) {
-        last_->iteration = info.iteration;
-        last_->parameters = info.parameters;
-        last_->gradient = info.gradient;
-        shared_.current = last_;
-        shared_.trajectories.put(info.iteration, last_);
-    }
-    history_.add(std::move(info), revision);
 }
 
 void Optimiser::wait_for_next_row() {
@@ -227,10 +197,10 @@ void Optimiser::run() {
         return evaluate(values, gradient);
     });
     optimization_->set_interrupt([this] { return interrupts_.stops_run(); });
-    since_ = Clock::now();
+    rows_.begin_slice();
     const Optimization::Outcome outcome =
         optimization_->run([this](const Optimization::Row& row) { return add_row(row); });
-    seconds_ += seconds_since(since_);
+    rows_.end_slice();
     state_.values = std::make_shared<const std::vector<double>>(optimization_->values());
     state_.now.simulation->parameters().set_values(*state_.values);
     end(outcome);
@@ -256,9 +226,10 @@ void Optimiser::end(const Optimization::Outcome& outcome) {
     else
         state_.optimising = false;
     std::string reason = minimum ? live_.end() : outcome.reason;
-    if (outcome.stop == Stop::not_finite && last_) {
-        state_.now.simulation->parameters().set_values(*last_->parameters);
-        reason = std::isfinite(last_->loss)
+    const TrajectoryPointer last = rows_.last_run();
+    if (outcome.stop == Stop::not_finite && last) {
+        state_.now.simulation->parameters().set_values(*last->parameters);
+        reason = std::isfinite(last->loss)
                      ? explain_gradient(*state_.now.simulation, outcome.last.gradient)
                      : explain_loss(*state_.now.simulation);
         const Lock lock(shared_.mutex);
@@ -312,7 +283,7 @@ void Optimiser::branch(const Branch& command) {
         const Lock lock(shared_.mutex);
         shown = shared_.current && shared_.current->iteration == iteration;
     }
-    branched_from_ = iteration;
+    rows_.branch_from(iteration);
     optimization_.make();
     if (!shown) trajectories_.show_current();
 }
@@ -321,7 +292,7 @@ void Optimiser::revert() {
     stop();
     state_.values = state_.written;
     optimization_.drop();
-    branched_from_ = -1;
+    rows_.branch_from(-1);
     {
         const Lock lock(shared_.mutex);
         shared_.draft.stop_reason.clear();
@@ -332,7 +303,7 @@ void Optimiser::revert() {
 
 void Optimiser::reset() {
     stop();
-    branched_from_ = -1;
+    rows_.branch_from(-1);
     state_.values = state_.written;
     optimization_.make_again();
     {

@@ -11,6 +11,7 @@
 #include "app/session/threads/work/gradient_runs.hpp"
 #include "app/session/threads/work/launches.hpp"
 #include "app/session/threads/work/live_mode.hpp"
+#include "app/session/threads/work/row_writer.hpp"
 #include "app/session/threads/work/scene_optimization.hpp"
 #include "app/session/threads/work/trajectory_runs.hpp"
 
@@ -48,8 +49,6 @@ private:
     // One roll-out, whose frames are kept. None: it was interrupted.
     std::optional<Ensemble::Result> evaluate(const std::vector<double>& values, bool gradient);
     bool add_row(const Optimization::Row& row);  // false: the run ends after it
-    // Into the history. Call it under the shared lock.
-    void append(const Optimization::Row& row, const SceneRevisionPointer& revision);
     // With a rate: until the next row is due, or something else is asked for.
     void wait_for_next_row();
     void end(const Optimization::Outcome& outcome);
@@ -64,13 +63,10 @@ private:
     GradientRuns& gradients_;
     Launches& launches_;
 
+    RowWriter rows_;
     SceneOptimization optimization_;
     LiveMode live_;
     std::int64_t rows_left_ = -1;  // after "one step"; -1: no limit
-    std::int64_t branched_from_ = -1;
-    TrajectoryPointer last_;   // of the last roll-out
-    Clock::time_point since_;  // when the present slice began
-    double seconds_ = 0;       // of the slices before
 };
 
 }  // namespace hindcast::session

@@ -27,7 +27,8 @@ public:
           interrupts_(interrupts),
           trajectories_(trajectories) {}
 
-    // Returns when the pull has ended. An error ends the pull, is reported, and changes nothing else.
+    // Returns when the pull has ended. An error ends the pull, is reported, and changes nothing
+    // else.
     void run(const Grab& grab);
 
 private:

@@ -21,7 +21,7 @@ public:
           trajectories_(trajectories),
           optimiser_(optimiser) {}
 
-    // Answers with the document that has the parameters of what is shown. Only values that they
+    // Answers with the document that has the parameters shown. Only values that they
     // change are written anew. Throws Error for an iteration of an older scene.
     void accept(const Accept& command);
     // These two report an error themselves: values that do not fit change nothing, and an

@@ -23,7 +23,7 @@ public:
     // how many steps lie between its frames. `iteration`: -1: it has no row in the history.
     TrajectoryPointer make(const SceneInfoPointer& scene, std::int64_t iteration,
                            SharedNumbers base, SharedValues parameters);
-    // A trajectory of the current parameters: its run is what the runner does next.
+    // Makes a trajectory of the current parameters the one to show. The runner runs it next.
     void show_current();
 
     // Records the frames of a run of `of` into the trajectory, until `interrupted` says so. `held`:

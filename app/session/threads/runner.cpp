@@ -149,9 +149,9 @@ bool Runner::do_missing() {
     {
         const Lock lock(shared_.mutex);
         interrupts_.begin_work();
-        wanted = shared_.wanted();
-        wanted_iteration = shared_.wanted_iteration;
-        wanted_ghost = shared_.wanted_ghost;
+        wanted = shared_.wanted_trajectory();
+        wanted_iteration = shared_.wanted.iteration;
+        wanted_ghost = shared_.wanted.ghost;
         if (wanted_ghost) ghost = shared_.trajectories.find(*wanted_ghost);
         ghost_fits = shared_.draft.ghost_problem.empty();
     }

@@ -19,11 +19,11 @@ public:
     bool has_more() const { return has_more_; }  // frames that can be measured at once
     // The range so far, of the trajectory shown. Call it under the shared lock.
     std::optional<ColourRange> range() const {
-        return range_.range(shared_.shown, shared_.frame_contents);
+        return range_.range(shared_.shown, shared_.wanted.contents);
     }
 
 private:
-    std::optional<ColourJob> next() { return range_.next(shared_.shown, shared_.frame_contents); }
+    std::optional<ColourJob> next() { return range_.next(shared_.shown, shared_.wanted.contents); }
 
     SharedState& shared_;
     FrameWriter* writer_;

@@ -40,12 +40,12 @@ std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_of(const Tr
 
 void DraftFiller::fill(Clock::time_point now) {
     Snapshot& s = shared_.draft;
-    s.contents = shared_.frame_contents;
+    s.contents = shared_.wanted.contents;
     s.colour_range = colours_.range();
     s.playing = cursor_.is_playing();
     s.speed_asked = cursor_.speed();
     s.frame_bytes = shared_.frame_bytes();
-    s.ghost_iteration = shared_.wanted_ghost.value_or(-1);
+    s.ghost_iteration = shared_.wanted.ghost.value_or(-1);
     fill_history(now);
     fill_log();
     s.mouse_pull.reset();
@@ -100,10 +100,10 @@ void DraftFiller::fill_frame(const Trajectory& t) {
     frame_lags_ = output_.lags(frame);
     // Another run brings the arrays that this one did not keep.
     const bool another = output_.can_show() && frame && !t.failed && !t.of_mouse_pull &&
-                         lacks(t, shared_.frame_contents);
+                         lacks(t, shared_.wanted.contents);
     s.frame_waits = frame_lags_ || another;
     if (shared_.mouse_pull) s.mouse_pull = mouse_pull_info(*shared_.mouse_pull, t, frame.get());
-    if (!shared_.frame_contents.trails)
+    if (!shared_.wanted.contents.trails)
         s.trails = nullptr;
     else if (frame && (frame != trails_until_ || !s.trails))
         s.trails = trails_of(t, s.step);
@@ -147,7 +147,7 @@ void DraftFiller::fill_trajectory(const Trajectory& t) {
 // until the new scene runs, but the snapshot is already about the new scene.
 void DraftFiller::fill_scene() {
     const TrajectoryPointer& t = shared_.shown;
-    const bool wanted = t && shared_.wanted_iteration == t->iteration;
+    const bool wanted = t && shared_.wanted.iteration == t->iteration;
     const SceneInfoPointer scene = wanted ? t->scene : shared_.scene;
     if (!scene) return;
     const auto found = shared_.gradient_memory.find(scene);

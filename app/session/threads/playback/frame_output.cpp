@@ -49,12 +49,12 @@ std::optional<FrameJob> FrameOutput::next_job() const {
                 ? step
                 : same_moment(step, trajectory->scene->step_seconds, *ghost->scene));
     input.gradient = trajectory->gradient;
-    input.contents = shared_.frame_contents;
+    input.contents = shared_.wanted.contents;
     input.scene = trajectory->scene.get();
     input.trajectory = trajectory.get();
     // An object that was moved is drawn at its new place, even before its new trajectory is there.
     const TrajectoryPointer& newest =
-        !shared_.wanted_iteration && shared_.current && shared_.current->scene == trajectory->scene
+        !shared_.wanted.iteration && shared_.current && shared_.current->scene == trajectory->scene
             ? shared_.current
             : trajectory;
     return FrameJob{trajectory->scene, trajectory,         exchange_,
@@ -94,7 +94,7 @@ bool FrameOutput::write(Lock& lock) {
 }
 
 bool FrameOutput::lags(const FramePointer& frame) const {
-    const FrameContents& contents = shared_.frame_contents;
+    const FrameContents& contents = shared_.wanted.contents;
     const bool other_frame = written_.frame != frame || written_.colour != contents.colour ||
                              written_.arrows != contents.arrows;
     return can_show() && frame &&

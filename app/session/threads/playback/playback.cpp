@@ -47,11 +47,11 @@ void Playback::take(Command& command) {
                    [&](ShowIteration& c) { choice_.want_iteration(c.iteration); },
                    [&](Ghost& c) { choice_.want_ghost(c.iteration); },
                    [&](FrameContents& c) {
-                       shared_.frame_contents = std::move(c);
+                       shared_.wanted.contents = std::move(c);
                        shared_.wake_runner();
                    },
                    [&](WatchGradients& c) {
-                       shared_.wants_probed_gradients = c.on;
+                       shared_.wanted.probed_gradients = c.on;
                        shared_.wake_runner();
                    },
                    [&](Grab& c) { grab(c); },
@@ -68,12 +68,12 @@ void Playback::take(Command& command) {
                    // Here, so that a command to show an iteration that follows keeps its effect.
                    [&](Reset& c) {
                        cursor_.rewind();
-                       shared_.wanted_iteration.reset();
-                       shared_.wanted_ghost.reset();
+                       shared_.wanted.iteration.reset();
+                       shared_.wanted.ghost.reset();
                        forward_to_runner(c);
                    },
                    [&](Revert& c) {
-                       shared_.wanted_iteration.reset();
+                       shared_.wanted.iteration.reset();
                        forward_to_runner(c);
                    },
                    [&](auto& c) { forward_to_runner(std::move(c)); },

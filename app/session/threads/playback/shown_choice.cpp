@@ -24,14 +24,14 @@ bool ShownChoice::find_kept(std::int64_t& iteration) {
 
 void ShownChoice::want_iteration(std::optional<std::int64_t> iteration) {
     if (iteration && !find_kept(*iteration)) return;
-    shared_.wanted_iteration = iteration;
+    shared_.wanted.iteration = iteration;
     shared_.wake_runner();
 }
 
 void ShownChoice::want_ghost(std::optional<std::int64_t> iteration) {
     if (iteration && !find_kept(*iteration)) return;
     unfit_ghost_said_ = false;
-    shared_.wanted_ghost = iteration;
+    shared_.wanted.ghost = iteration;
     shared_.wake_runner();
 }
 
@@ -43,7 +43,7 @@ void ShownChoice::choose(Clock::time_point now) {
     }
     if (shared_.mouse_pull) return follow_mouse();
     cursor_.follow_scene();
-    const TrajectoryPointer target = shared_.wanted();
+    const TrajectoryPointer target = shared_.wanted_trajectory();
     if (target != target_) {
         target_ = target;
         target_since_ = now;
@@ -67,11 +67,11 @@ void ShownChoice::follow_mouse() {
 void ShownChoice::choose_ghost() {
     shared_.ghost = nullptr;
     shared_.draft.ghost_problem.clear();
-    if (!shared_.wanted_ghost) {
+    if (!shared_.wanted.ghost) {
         ghost_check_ = {};
         return;
     }
-    const SceneRevisionPointer revision = shared_.history.revision_of(*shared_.wanted_ghost);
+    const SceneRevisionPointer revision = shared_.history.revision_of(*shared_.wanted.ghost);
     const SceneInfoPointer shown = shared_.shown ? shared_.shown->scene : shared_.scene;
     if (!revision || !shown) return;
     if (ghost_check_.shown != shown || ghost_check_.ghost != revision->scene)
@@ -79,14 +79,14 @@ void ShownChoice::choose_ghost() {
                         revision->scene == shown ||
                             ghost_fits(*shown->plan.stage, *revision->scene->plan.stage)};
     if (ghost_check_.fits) {
-        shared_.ghost = shared_.trajectories.find(*shared_.wanted_ghost);
+        shared_.ghost = shared_.trajectories.find(*shared_.wanted.ghost);
         return;
     }
     shared_.draft.ghost_problem = "the scene that is shown has other moving things";
     if (unfit_ghost_said_) return;
     unfit_ghost_said_ = true;
     shared_.log(LogLine::Level::warning, "the ghost of iteration " +
-                                             std::to_string(*shared_.wanted_ghost) +
+                                             std::to_string(*shared_.wanted.ghost) +
                                              " cannot be drawn: " + shared_.draft.ghost_problem);
 }
 

@@ -83,8 +83,8 @@ void BuiltScenes::drop_unused_older() {
             return t && t->scene == older_->scene;
         };
         const SceneRevisionPointer ghost =
-            state_.shared.wanted_ghost
-                ? state_.shared.history.revision_of(*state_.shared.wanted_ghost)
+            state_.shared.wanted.ghost
+                ? state_.shared.history.revision_of(*state_.shared.wanted.ghost)
                 : nullptr;
         if (state_.shared.wanted_scene() == older_->scene || is_of_it(state_.shared.shown) ||
             (ghost && ghost->scene == older_->scene && state_.shared.draft.ghost_problem.empty()))

@@ -118,7 +118,7 @@ void History::add(IterationInfo row, const SceneRevisionPointer& revision) {
 
 void History::clear() {
     shared_.trajectories.clear();
-    shared_.wanted_ghost.reset();
+    shared_.wanted.ghost.reset();
     shared_.history.rows.clear();
     shared_.draft.iteration_bytes = 0;
     shared_.history.revisions.clear();
@@ -126,8 +126,8 @@ void History::clear() {
 
 // True for rows that the user looks at: these are never dropped.
 bool History::is_looked_at(std::int64_t iteration) const {
-    return iteration == shared_.draft.best_iteration || iteration == shared_.wanted_iteration ||
-           iteration == shared_.wanted_ghost ||
+    return iteration == shared_.draft.best_iteration || iteration == shared_.wanted.iteration ||
+           iteration == shared_.wanted.ghost ||
            (shared_.shown && shared_.shown->iteration == iteration);
 }
 
@@ -227,11 +227,11 @@ void History::bound_older_scenes() {
         }
     }
     shared_.draft.older_scene_bytes = bytes;
-    if (shared_.wanted_ghost && !shared_.history.revision_of(*shared_.wanted_ghost)) {
+    if (shared_.wanted.ghost && !shared_.history.revision_of(*shared_.wanted.ghost)) {
         shared_.log(LogLine::Level::warning,
-                    "the ghost of iteration " + std::to_string(*shared_.wanted_ghost) +
+                    "the ghost of iteration " + std::to_string(*shared_.wanted.ghost) +
                         " is gone: the memory of frames has no room for its scene any more");
-        shared_.wanted_ghost.reset();
+        shared_.wanted.ghost.reset();
     }
     shared_.history.changed = true;
 }

@@ -59,7 +59,7 @@ Interrupt Interrupts::check() {
     }
     // The trajectory that the user looks at goes before the one that runs.
     if (!computes_rows) {
-        const TrajectoryPointer wanted = shared_.wanted();
+        const TrajectoryPointer wanted = shared_.wanted_trajectory();
         if (wanted != shared_.growing &&
             (!wanted || (!wanted->complete && !wanted->failed && !wanted->of_mouse_pull)))
             at_least(Interrupt::now);
@@ -72,7 +72,7 @@ Interrupt Interrupts::check() {
 bool Interrupts::edit_is_coming() const {
     constexpr auto longest = std::chrono::milliseconds(500);
     const TrajectoryPointer t = edited_.lock();
-    return t && t == shared_.current && t != shared_.shown && !shared_.wanted_iteration &&
+    return t && t == shared_.current && t != shared_.shown && !shared_.wanted.iteration &&
            !t->failed && Clock::now() - edited_at_ < longest;
 }
 

@@ -35,8 +35,8 @@ std::int64_t SharedState::frame_bytes() const {
 }
 
 SceneInfoPointer SharedState::wanted_scene() const {
-    if (wanted_iteration)
-        if (const SceneRevisionPointer revision = history.revision_of(*wanted_iteration))
+    if (wanted.iteration)
+        if (const SceneRevisionPointer revision = history.revision_of(*wanted.iteration))
             return revision->scene;
     return current ? current->scene : scene;
 }

@@ -49,6 +49,14 @@ struct FrameRequests {
     bool release_exchange = false;  // the runner must release the exchange it wrote frames to
 };
 
+// The view that the user has asked for.
+struct WantedView {
+    std::optional<std::int64_t> iteration;  // none: the newest
+    std::optional<std::int64_t> ghost;      // none: no ghost
+    FrameContents contents;
+    bool probed_gradients = false;  // command WatchGradients
+};
+
 // The time to show.
 struct ShownTime {
     std::int64_t step = 0;    // whole steps
@@ -85,8 +93,7 @@ struct SharedState {
     SceneInfoPointer scene;        // the scene as it is now; null before the first build
     TrajectoryPointer current;     // the run of the current parameters
     TrajectoryCache trajectories;  // by iteration, of this scene and of older ones
-    std::optional<std::int64_t> wanted_iteration, wanted_ghost;
-    FrameContents frame_contents;
+    WantedView wanted;
     TrajectoryPointer shown, ghost;  // Playback shows these; the runner must not drop them
     TrajectoryPointer growing;       // the one that the runner records now
     ShownTime time;
@@ -94,7 +101,6 @@ struct SharedState {
     bool rewind = false;                  // another scene was opened: time starts at 0
     // For each scene whose gradients were planned.
     std::map<SceneInfoPointer, std::shared_ptr<const GradientMemory>> gradient_memory;
-    bool wants_probed_gradients = false;
     // The gradients of the last probe that was started; null: none.
     std::shared_ptr<const ProbedGradients> probed_gradients;
 
@@ -120,8 +126,8 @@ struct SharedState {
     // The scene of the trajectory that the user wants to see; null if there is none.
     SceneInfoPointer wanted_scene() const;
     // The trajectory that the user wants to see; null if nothing of it is kept.
-    TrajectoryPointer wanted() {
-        return wanted_iteration ? trajectories.find(*wanted_iteration) : current;
+    TrajectoryPointer wanted_trajectory() {
+        return wanted.iteration ? trajectories.find(*wanted.iteration) : current;
     }
 };
 

@@ -46,7 +46,7 @@ void Tools::check_gradient() {
 void Tools::probe_gradients(const TrajectoryPointer& at) {
     {
         const Lock lock(shared_.mutex);
-        if (!shared_.wants_probed_gradients || !at->complete || at->scene != state_.now.scene ||
+        if (!shared_.wanted.probed_gradients || !at->complete || at->scene != state_.now.scene ||
             at->base != state_.base || !at->scene->has_objective || !std::isfinite(at->loss) ||
             (shared_.probed_gradients && shared_.probed_gradients->is_of(*at)))
             return;

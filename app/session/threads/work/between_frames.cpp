@@ -17,7 +17,7 @@ std::optional<std::int64_t> BetweenFrames::missing_step(const TrajectoryPointer&
         return std::nullopt;
     // A trajectory that an edit has made obsolete is shown only until the new scene runs.
     if (t->scene != state_.now.scene && t != shared_.ghost &&
-        shared_.wanted_iteration != t->iteration)
+        shared_.wanted.iteration != t->iteration)
         return std::nullopt;
     const std::int64_t step = shared_.time.step_in(*t->scene);
     const FramePointer frame = t->frame_at(step);

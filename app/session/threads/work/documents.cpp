@@ -162,7 +162,7 @@ void Documents::set_in_place(SharedNumbers base) {
     {  // an edit is shown in the scene in which it acts
         const Lock lock(shared_.mutex);
         history_.follow_numbers();
-        if (shared_.wanted_scene() != state_.now.scene) shared_.wanted_iteration.reset();
+        if (shared_.wanted_scene() != state_.now.scene) shared_.wanted.iteration.reset();
     }
     // Parameters in `base` that the optimiser has moved since look changed but are not.
     bool visible = parameters_changed;
@@ -226,7 +226,7 @@ void Documents::take_over(std::unique_ptr<Simulation> next, const Apply& command
         shared_.current = t;
         shared_.gradient_memory.clear();
         shared_.growing = nullptr;
-        shared_.wanted_iteration.reset();
+        shared_.wanted.iteration.reset();
         shared_.rewind |= fresh;
         if (fresh) {
             shared_.shown = nullptr;

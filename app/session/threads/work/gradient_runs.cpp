@@ -64,8 +64,8 @@ std::vector<std::string> GradientRuns::wanted_arrays(const SceneInfo& scene) con
         if (std::ranges::find(names, found->second.array) == names.end())
             names.push_back(found->second.array);
     };
-    add(scene.colour_sources, shared_.frame_contents.colour);
-    add(scene.arrow_sources, shared_.frame_contents.arrows);
+    add(scene.colour_sources, shared_.wanted.contents.colour);
+    add(scene.arrow_sources, shared_.wanted.contents.arrows);
     return names;
 }
 

@@ -99,7 +99,7 @@ void Optimiser::steer(Optimise::What what) {
     shared_.draft.stop_reason.clear();
     shared_.draft.error = nullptr;
     optimization_.publish();
-    shared_.wanted_iteration.reset();
+    shared_.wanted.iteration.reset();
     shared_.mark_changed();
 }
 
@@ -183,8 +183,8 @@ bool Optimiser::looks_elsewhere() const {
         const TrajectoryPointer t = shared_.trajectories.peek(*iteration);
         return !t || (!t->complete && !t->failed);
     };
-    return missing(shared_.wanted_iteration) ||
-           (shared_.draft.ghost_problem.empty() && missing(shared_.wanted_ghost));
+    return missing(shared_.wanted.iteration) ||
+           (shared_.draft.ghost_problem.empty() && missing(shared_.wanted.ghost));
 }
 
 void Optimiser::run() {
@@ -273,7 +273,7 @@ void Optimiser::branch(const Branch& command) {
             return;
         }
         state_.values = row->parameters;
-        shared_.wanted_iteration.reset();
+        shared_.wanted.iteration.reset();
         // Shown at once, if its frames are kept and it was run with the present numbers.
         const TrajectoryPointer kept = shared_.trajectories.find(iteration);
         if (kept && kept->base == state_.base) shared_.current = kept;

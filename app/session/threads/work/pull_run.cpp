@@ -105,7 +105,7 @@ std::optional<PullRun::Grabbed> PullRun::find_grabbed(const Grab& grab) {
         throw Error("the scene was changed just now, and what is shown is of the one before")
             .remedy("pull once it runs");
     const IterationInfo* const row =
-        shared_.wanted_iteration ? shared_.history.row_of(*shared_.wanted_iteration) : nullptr;
+        shared_.wanted.iteration ? shared_.history.row_of(*shared_.wanted.iteration) : nullptr;
     if (row != nullptr && (!row->parameters || *row->parameters != *state_.values))
         throw Error(
             "what is shown is an older iteration, with other parameters than those "
@@ -224,7 +224,7 @@ void PullRun::follow_mouse(const Grab& grab) {
     pulled->name = "Pull " + point_name;
     shared_.draft.released_pull = std::move(pulled);
     shared_.current = t;  // until the scene with it runs
-    shared_.wanted_iteration.reset();
+    shared_.wanted.iteration.reset();
 }
 
 }  // namespace hindcast::session

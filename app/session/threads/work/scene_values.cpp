@@ -139,7 +139,7 @@ void SceneValues::use(const UseValues& command) {
             optimiser_.revert();  // its values belong to the scene without the changes
         }
         const Lock lock(shared_.mutex);
-        shared_.wanted_iteration.reset();
+        shared_.wanted.iteration.reset();
         state_.note_unaccepted();
         answer(std::move(document), command.number, command.name);
     });

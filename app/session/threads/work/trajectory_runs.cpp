@@ -24,7 +24,7 @@ TrajectoryPointer TrajectoryRuns::make(const SceneInfoPointer& scene, std::int64
     t->parameters = std::move(parameters);
     const Lock lock(shared_.mutex);
     t->arrays =
-        std::make_shared<const std::vector<std::string>>(scene->kept(shared_.frame_contents));
+        std::make_shared<const std::vector<std::string>>(scene->kept(shared_.wanted.contents));
     std::int64_t frame = 0;  // bytes
     for (const std::string& name : *t->arrays) frame += scene->array_bytes.at(name);
     if (scene->has_objective && scene->has_parameters)  // room for adjoints
@@ -154,8 +154,8 @@ void TrajectoryRuns::run_iteration(std::int64_t iteration) {
         const Lock lock(shared_.mutex);
         revision = shared_.history.revision_of(iteration);
         if (!revision) {
-            if (shared_.wanted_iteration == iteration) shared_.wanted_iteration.reset();
-            if (shared_.wanted_ghost == iteration) shared_.wanted_ghost.reset();
+            if (shared_.wanted.iteration == iteration) shared_.wanted.iteration.reset();
+            if (shared_.wanted.ghost == iteration) shared_.wanted.ghost.reset();
             shared_.mark_changed();
             return;
         }
@@ -188,15 +188,15 @@ void TrajectoryRuns::run_iteration(std::int64_t iteration) {
 // An iteration that cannot be run again is not shown any more.
 void TrajectoryRuns::forget(std::int64_t iteration) {
     const Lock lock(shared_.mutex);
-    if (shared_.wanted_iteration == iteration) shared_.wanted_iteration.reset();
-    if (shared_.wanted_ghost == iteration) shared_.wanted_ghost.reset();
+    if (shared_.wanted.iteration == iteration) shared_.wanted.iteration.reset();
+    if (shared_.wanted.ghost == iteration) shared_.wanted.ghost.reset();
     shared_.trajectories.erase(iteration);
     shared_.mark_changed();
 }
 
 bool TrajectoryRuns::needs_more(const Trajectory& trajectory) {
     const Lock lock(shared_.mutex);
-    return lacks(trajectory, shared_.frame_contents);
+    return lacks(trajectory, shared_.wanted.contents);
 }
 
 }  // namespace hindcast::session

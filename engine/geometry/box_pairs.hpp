@@ -9,7 +9,7 @@ namespace hindcast::geometry {
 // The slots of two boxes: two ends of each edge of the one face, and the corners of the other.
 inline constexpr int box_box_slots = 12;
 
-// Of a ball with a box.
+// The contact of a ball with a box.
 Contact ball_box(const Vec3& centre, const Float& radius, const Shape& box);
 
 Contacts sphere_box(const Shape& sphere, const Shape& box, const Float& reach);

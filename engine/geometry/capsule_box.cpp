@@ -29,7 +29,7 @@ Vec3 unit(const Int& axis) {
 
 Edge edge_of(const Int& number) {
     const Int axis = number / 4;
-    // Of the two other axes the lower one changes its sign first.
+    // The sign along the lower one of the two other axes changes fastest.
     const Int low = number % 2, high = number / 2 % 2;
     const Int bits[] = {low, select(axis == 0, low, high), high};
     Vec3 corner;
@@ -37,7 +37,7 @@ Edge edge_of(const Int& number) {
     return {axis, corner};
 }
 
-// Where the capsule's axis and an edge are nearest to each other: ways along both.
+// The nearest points of an edge and the capsule's axis, as ways from -1 to 1 along both.
 struct CapsuleMeeting {
     Float along_edge, way, squared;
     Int part;  // of the edge: -1 its lower end, 1 its upper end
@@ -76,7 +76,7 @@ End end_of(const CapsuleAtBox& c, double side) {
     return end;
 }
 
-// What of the box the capsule's axis is nearest to.
+// The feature of the box that is nearest to the capsule's axis.
 struct BoxFeature {
     Int end;   // -1 or 1: that end of the capsule, above a face or within; 0: an edge
     Int face;  // of that end
@@ -104,7 +104,7 @@ BoxFeature nearest_feature(const CapsuleAtBox& c) {
 }
 
 Float at(const Vec3& v, const Int& k) { return v[k]; }
-// How much of the capsule's way crosses this length along an axis.
+// The way along the capsule's axis that covers this length along an axis of the box.
 Float way_across(const CapsuleAtBox& c, const Float& length, const Int& axis) {
     return length / abs(at(c.half_axis, axis));
 }

@@ -1,4 +1,4 @@
-// Which kinds of shapes can touch each other, and by which narrow phase.
+// The kinds of shapes that can touch each other, and the narrow phase of each pair.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@ namespace hindcast::geometry {
 
 namespace {
 
-// Where the centres of round shapes coincide any normal will do: the one across both axes.
+// The normal if the centres of round shapes coincide: any would do; this one is across both axes.
 Vec3 across(const Shape& a, const Shape& b) { return direction_of(cross(a.axis(2), b.axis(2))); }
 
 // The contact of a point below a plane, at this distance from it.
@@ -129,8 +129,8 @@ Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float
     return {select(is_side, side, select(is_cap, cap, rim))};
 }
 
-// One contact, where the axes are nearest. Where they are parallel there are two, at both ends of
-// what lies side by side.
+// One contact, where the axes are nearest. Parallel axes have two, at both ends of the stretch in
+// which they lie side by side.
 Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& /*reach*/) {
     const Vec3 a = one.half_length() * one.axis(2), b = two.half_length() * two.axis(2);
     const TwoSegments segments(a, b, two.place - one.place);

@@ -8,10 +8,10 @@
 
 namespace hindcast::geometry {
 
-// Of two balls about these centres; `otherwise` is the normal where the centres are the same.
+// The contact of two balls; `otherwise` is its normal if their centres coincide.
 Contact ball_ball(const Vec3& one, const Float& radius_one, const Vec3& two,
                   const Float& radius_two, const Vec3& otherwise);
-// Of a ball with the half space below a plane through `through`.
+// The contact of a ball with the half space below the plane through the point `through`.
 Contact plane_ball(const Vec3& normal, const Vec3& through, const Vec3& centre,
                    const Float& radius);
 

@@ -10,7 +10,7 @@ struct Nearest {
     Float s, t;
 };
 
-// Of segments with half axes a and b, of which `between` leads from the middle of the first to that
+// Two segments with half axes a and b; `between` leads from the middle of the first to the middle
 // of the second (Ericson, Real-Time Collision Detection, 2005, 5.1.9, from the middles).
 class TwoSegments {
 public:
@@ -25,14 +25,14 @@ public:
     // Within a ten thousandth of a radian.
     Bool parallel() const { return crossed_ < 1e-8 * (aa_ * bb_); }
     Bool exactly_parallel() const { return crossed_ < no_length; }
-    // Of segments that are not exactly parallel.
+    // The nearest points of segments that are not exactly parallel.
     Nearest nearest() const {
         const Float s = within((bb_ * ac_ + ab_ * bc_) / crossed_);
         const Float t = within((bc_ + ab_ * s) / bb_);
         return {within((ac_ + ab_ * t) / aa_), t};
     }
-    // Where on the first segment: -1 at its lower end, 1 at its upper end, 0 between. Also the end at
-    // which it would have been for a second segment without ends counts, as in MuJoCo.
+    // The part of the first segment that is nearest: -1 its lower end, 1 its upper end, 0 between.
+    // As in MuJoCo, an end counts too if the nearest point of the two endless lines lies beyond it.
     Int part_of_first() const {
         const Float endless = (bb_ * ac_ + ab_ * bc_) / crossed_;
         const Float last = (ac_ + ab_ * within((bc_ + ab_ * within(endless)) / bb_)) / aa_;
@@ -41,8 +41,8 @@ public:
         };
         return part(last, part(endless, Int(0)));
     }
-    // Where the segments lie side by side: there this end, -1 or 1, of the second one, or else the
-    // end of the first one that is nearest to it.
+    // One end of the stretch in which parallel segments lie side by side: this end, -1 or 1, of the
+    // second one, or the end of the first one if that comes before it.
     Nearest beside(double end) const {
         const Float way = (ac_ + ab_ * end) / aa_, s = within(way);
         return {s, select(abs(way) <= 1.0, Float(end), within((bc_ + ab_ * s) / bb_))};

@@ -4,8 +4,8 @@ namespace hindcast::geometry {
 
 namespace {
 
-// Of a point within the box: straight out through the nearest face, in the box's axes. Of faces that
-// are equally near, the first in the order -x, x, -y, y, -z, z.
+// The way out of the box for a point within it: straight through the nearest face, in the box's
+// axes. The first of equally near faces counts, in the order -x, x, -y, y, -z, z.
 struct Way {
     Vec3 out;
     Float length;

@@ -86,7 +86,7 @@ struct Slip {
     }
 };
 
-// Of a bristle that is bent by `z`, or of the way z.
+// The energy of a bristle that is bent by `z`; if smoothed, of the way z.
 template <int D>
 Float friction_energy(const Form& form, const Vec<Float, D>& z, const Float& most,
                       const Float& stiffness, const Float& slip_way) {
@@ -296,7 +296,7 @@ void check_speed(const Meeting& m, double h, const auto& values_of) {
         .remedy("make the step smaller, the velocity lower or \"distance\" larger");
 }
 
-// What the energies say of all of them is held against the others whenever one of them changes.
+// Checks the speed now and whenever one of the numbers that it depends on changes.
 void limit_speed(const Meeting& m, double h) {
     for (Quantity* changed : {m.velocity, m.angular_velocity, m.distance, m.numbers.place,
                               m.numbers.extent, m.numbers.size}) {

@@ -3,10 +3,10 @@
 //
 // Barrier. With d the distance of a point at the end of the step, d^ the barrier's reach:
 //     E = k b(d),   b = -(d - d^)^2 log(d / d^) for 0 < d < d^, 0 beyond
-// (Li et al. 2020, there with squared distances). It is twice continuously differentiable and has no
-// value for d <= 0; no step of the minimisation goes farther than nine tenths of the way there. The
-// normal force is N = -k b'(d). Where obstacles move, points that they would overrun are moved out
-// of their way before the minimum is looked for: room.hpp. In a step an obstacle moves and turns no
+// (Li et al. 2020, there with squared distances). It is twice continuously differentiable and has
+// no value for d <= 0; no step of the minimisation goes farther than nine tenths of the way there.
+// The normal force is N = -k b'(d). Points that a moving obstacle would overrun are moved out of
+// its way before the minimisation starts: room.hpp. In a step an obstacle moves and turns no
 // farther than d^ (more is an error).
 //
 // Friction, with N the normal force and n the normal at the end of the last step, both turned with
@@ -14,11 +14,11 @@
 //   bristle   z is how far an anchored elastic bristle is bent, s its stiffness and r = mu N / s:
 //                 E = s/2 |z + u|^2 where |z + u| <= r, else s r |z + u| - s/2 r^2
 //             and then z <- (z + u) min(1, r / |z + u|), in the new tangent plane. It is zero where
-//             there was no contact, and turns with the obstacle. What friction can hold is held: it
+//             there was no contact, and turns with the obstacle. A point that friction can hold
 //             does not creep.
 //   smoothed  with y = |u| / (v h) and v the slip speed:
 //                 E = mu N v h F(y),   F' = 2 y - y^2 for y < 1, 1 beyond
-//             What is held creeps: on an incline of the angle a at v (1 - sqrt(1 - tan(a) / mu)).
+//             A held point creeps: on an incline of the angle a at v (1 - sqrt(1 - tan(a) / mu)).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What scenes say of obstacles with the response "barrier": the fields that all of them share, and
-// the types capsule, box, cylinder and distance_field.
+// Obstacles with the response "barrier" in scenes: the fields that all of them share, and the types
+// capsule, box, cylinder, cone and distance_field.
 #pragma once
 
 #include <memory>

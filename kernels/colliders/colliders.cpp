@@ -8,13 +8,14 @@
 //               another step, and the loss jumps with it; derivatives do not see these jumps.
 //   impulse     after the velocity update, where phi <= 0 and v_n < 0: v_n <- -restitution v_n,
 //               and |v_t| shrinks by at most friction (1 + restitution) |v_n|. Coulomb's law, with
-//               sticking: what friction can stop stands still. Where it can just stop it, the
+//               sticking: a point that friction can stop stands still. At the limit of sticking the
 //               derivative is that of sliding.
 //   projection  at the end of the step, on the new position, where phi < 0 and v_n < 0: v_n <- 0,
 //               and |v_t| shrinks by at most friction |v_n|.
-// The last two change velocities only, at the ends of steps; positions stay. Which step that is
-// does not change with a small change of the scene, so that their derivatives know nothing of the
-// time of a contact: they are those of the discrete program, and no guide to what it approximates.
+// Impulse and projection change velocities only, at the ends of steps; positions stay. A small
+// change of the scene does not move a contact to another step, so that their derivatives know
+// nothing of the time of a contact: they are those of the discrete program, and no guide to the
+// motion that it approximates.
 //   barrier     with implicit integrators: energies that keep phi > 0: barrier.hpp.
 // Fixed points are not affected.
 #include "kernels/colliders/colliders.hpp"
@@ -48,7 +49,7 @@ struct Form {
     bool strictly_inside = false;  // velocities change where phi < 0, otherwise where phi <= 0
 };
 
-// Where a point stands relative to the surface, and how it moves.
+// A point's distance from the surface, the normal there, and its velocity along and across it.
 template <int D>
 struct Contact {
     Float distance, normal_speed, tangential_speed;
@@ -103,7 +104,7 @@ KernelDef penalty(const Form& form) {
         });
 }
 
-// What a contact by penalty stores: 1/2 stiffness phi^2 while phi < 0.
+// The energy of a contact by penalty: 1/2 stiffness phi^2 while phi < 0.
 template <int D>
 KernelDef penalty_energy(const Form& form) {
     using V = Vec<Float, D>;

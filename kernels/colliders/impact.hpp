@@ -10,10 +10,10 @@
 //     r_n -> -e r_n     (0 where -r_n < rest_speed)
 //     |r_t| shrinks by at most mu (1 + e) |r_n|, Coulomb's law with sticking
 // A rebound that the acceleration takes back before the step ends, -e r_n + a.n left < 0, is none:
-// the point is held for the rest of the step. Its normal velocity is that of the surface, the normal
-// part of a is taken by the surface, and |w_t| shrinks by at most mu times what was taken. A point
-// that is held in each step rests, slides, or lifts off as soon as a.n > 0. Where both cases meet the
-// rebound is 0 in both: what happens is continuous there too.
+// the point is held for the rest of the step. Its normal velocity is that of the surface, the
+// normal part of a is taken by the surface, and |w_t| shrinks by at most mu times what was taken. A
+// point that is held in each step rests, slides, or lifts off as soon as a.n > 0. Between the two
+// cases the rebound is 0 in both, so that the motion is continuous there too.
 #pragma once
 
 #include "engine/lang/control.hpp"
@@ -38,7 +38,7 @@ struct Motion {
     }
 };
 
-// What an impact is with.
+// The surface that a point meets, at the place of the impact.
 template <int D>
 struct Meeting {
     Vec<Float, D> normal;    // out of the surface
@@ -72,7 +72,7 @@ Float time_to_ball(const Vec<Float, D>& d, const Vec<Float, D>& p, const Float& 
     return select(meets, max(gap, 0.0) / denominator, never);
 }
 
-// |t| made shorter by at most `limit`. Where it can just be stopped, the slope is that of sliding.
+// t made shorter by at most `limit`. At |t| = limit the slope is that of sliding.
 template <int D>
 Vec<Float, D> shortened(const Vec<Float, D>& t, const Float& limit) {
     const Float length = norm(t);
@@ -80,8 +80,8 @@ Vec<Float, D> shortened(const Vec<Float, D>& t, const Float& limit) {
                   Vec<Float, D>::filled(Float(0)));
 }
 
-// What an impact leaves. Surfaces that held the point before do so again only if it meets them again:
-// what they took from the acceleration comes back.
+// The motion after an impact. Surfaces that held the point before hold it again only if it meets
+// them again: the part that they took from the acceleration comes back.
 template <int D>
 struct Outcome {
     Vec<Float, D> w, a;  // velocity at the step's end and acceleration for the rest of the step

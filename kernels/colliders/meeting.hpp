@@ -1,5 +1,5 @@
-// What a point meets next among a scene's obstacles, and corners: for the kernels that move points
-// through a step (impacts.cpp, pairs.cpp).
+// The obstacle of a scene that a point meets next, and corners between obstacles: for the kernels
+// that move points through a step (impacts.cpp, pairs.cpp).
 #pragma once
 
 #include <limits>
@@ -42,8 +42,8 @@ struct Form {
     }
 };
 
-// What the kernels are made for and what they read: of the points and the obstacles that they meet,
-// and what accelerates the points.
+// The form that the kernels are recorded for, and their arguments: points with the obstacles that
+// they meet, and the forces that accelerate the points.
 struct Bound {
     Form form;
     std::vector<NamedArgument> obstacles, acceleration;

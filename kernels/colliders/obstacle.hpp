@@ -33,7 +33,7 @@ struct Form {
     // All of a convex solid is on one side of the plane through the point nearest to another one.
     bool is_convex() const { return !is_field(); }
     bool has_axis() const { return row().has_axis(); }
-    // How much faster than the way a distance can change.
+    // The most that a distance changes per length of way.
     double steepest() const { return is_field() ? grid.steepest() : 1; }
 };
 
@@ -148,9 +148,9 @@ private:
     }
 };
 
-// What kernels are given of an obstacle: parameters of these names, in this order, of which each
-// uses those that its solid has. `place`: normal, centre, one end or a grid's first node; `extent`:
-// the other end or half extents; `size`: offset or radius.
+// The parameters of an obstacle in kernels, in this order; a kernel uses those that its kind of
+// solid has. `place`: normal, centre, one end or a grid's first node; `extent`: the other end or
+// half extents; `size`: offset or radius.
 inline std::vector<std::string> with_obstacle(std::vector<std::string> names) {
     names.insert(names.begin(), {"place", "extent", "size", "orientation", "velocity", "spin",
                                  "samples", "h", "step"});
@@ -230,9 +230,9 @@ struct Given {
         else
             return Float(0);
     }
-    // How fast its surface can come nearer to a point by turning, as a way within the step: |omega|
-    // h times the farthest point's distance from the centre. Turning about its own axis does not
-    // move the surface.
+    // The most that turning brings its surface nearer to a point in a step, m: |omega| h times the
+    // farthest point's distance from the centre. Turning about its own axis does not move the
+    // surface.
     Float turning_way() const {
         if (!form.turns || form.kind == ShapeKind::sphere) return Float(0);
         const Obstacle<D> o = at();
@@ -250,7 +250,7 @@ struct Given {
         else
             return abs(across) * radius;
     }
-    // Where a point of the obstacle that is at x at the beginning of the step is at its end.
+    // The place at the step's end of the obstacle's point that is at x at the step's beginning.
     V carried(const V& x) const {
         const V before = at(0).centre;
         V r = x - before;

@@ -18,7 +18,7 @@ namespace {
 using model::Model;
 using model::Phase;
 
-// What comes first: the number of the other point plus one, or one of these.
+// The first impact on a point's way: the number of the other point plus one, or one of these.
 constexpr int nothing_comes = 0, an_obstacle = -1;
 
 template <int D>

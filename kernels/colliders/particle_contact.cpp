@@ -23,7 +23,7 @@ struct Overlaps {
     std::int64_t same_center[2] = {-1, -1};  // the first pair without a line of centers
 };
 
-// Of two points that are fixed nothing can move; points without a radius meet nobody.
+// Two fixed points do not count, since neither can move; two points without a radius never meet.
 Overlaps overlaps_at_start(model::Model& model, model::Range range) {
     const std::vector<double> x = particles::start_points(model);
     const auto dimension = static_cast<std::size_t>(model.dimension());

@@ -19,8 +19,8 @@ struct Room {
     bool made = false;
 };
 
-// What the table says of an obstacle: where it is at the beginning of the step, how it moves in it,
-// and its reach.
+// A row of the table, for one obstacle: its place at the beginning of the step, its motion in the
+// step, and its reach.
 template <int D>
 struct Row {
     using V = Vec<Float, D>;
@@ -131,7 +131,7 @@ KernelDef clear_way(const std::vector<RoomObstacle>& obstacles,
                 wanted[k] = min(d, 0.5 * rows[k].reach);
                 starts_free = starts_free && (d > 0.0 || !meets(k));
             }
-            // What starts inside is the minimisation's error to report.
+            // The minimisation reports points that start inside.
             Float t = select(starts_free, Float(0), Float(1));
             Int parts = 0, nearest = -1;
             while_(

@@ -9,7 +9,7 @@
 // advancement; for a distance field, with the lengths of the ways). So no point is ever passed, or
 // pushed through another obstacle. A point that has no room is an error.
 //
-// Where the search for the minimum starts does not change the minimum: no derivatives.
+// The minimum does not depend on the start of the search for it: no derivatives.
 #pragma once
 
 #include <string>

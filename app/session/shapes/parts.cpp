@@ -55,7 +55,7 @@ const Parts::Of& only(const Parts& parts, const char* what) {
     return parts.of.front();
 }
 
-// Which points of the body "fixed" names.
+// The points of the body that "fixed" names.
 Numbers fixed_points(const Document& document, const std::filesystem::path& file,
                      const Registry& registry, const std::string& name, const Object& object) {
     const Node* const fixed = document.find(object.pointer + "/fixed");
@@ -333,7 +333,7 @@ std::vector<std::string> keys_per_element(const Document& document, const Regist
     const Object object = object_of(document, registry, name);
     if (object.type == nullptr) return keys;
     for (const model::Field& field : object.type->fields) {
-        // What a field's numbers are of, its documentation says; edges cannot be chosen.
+        // Only a field's documentation tells what its numbers belong to. Edges cannot be chosen.
         const auto speaks_of = [&](const char* word) {
             return field.documentation.find(word) != std::string::npos;
         };

@@ -37,7 +37,7 @@ struct Parts {
 
 using Document = document::Document;
 
-// Whether objects of this name have points that can be fixed.
+// True if objects of this name have points that can be fixed.
 bool can_be_pinned(const Document& document, const Registry& registry, const std::string& name);
 
 // The bodies' fixed points with these, or without them. A body whose fixed points are said by a box
@@ -47,7 +47,7 @@ Document pinned(const Document& document, const std::filesystem::path& file,
 Document unpinned(const Document& document, const std::filesystem::path& file,
                   const Registry& registry, const Parts& parts);
 
-// Where a point of a body is shown, m.
+// The place at which a point of a body is shown, m.
 using WhereIs = std::function<std::array<double, 3>(const std::string& body, std::int64_t point)>;
 
 // A new object of this name, which must be free.
@@ -55,7 +55,8 @@ using WhereIs = std::function<std::array<double, 3>(const std::string& body, std
 // several bodies each with the nearest one of another body.
 Document connected(const Document& document, const Registry& registry, const Parts& parts,
                    const std::string& name, const WhereIs& where);
-// An objective that wants the points where they are shown, to be moved from there. Of one body.
+// An objective whose targets are the places where the points are shown, to be moved from there. All
+// points belong to one body.
 Document aimed(const Document& document, const Registry& registry, const Parts& parts,
                const std::string& name, const WhereIs& where);
 // A spring from each point to where it is shown, at all times. One point.

@@ -70,7 +70,7 @@ Room::Box box_of_rigid(const Node& shape) {
     return around(centre, {reach, reach, reach});
 }
 
-// What the rigid shapes of a body take, and the ground that they have.
+// Adds the boxes of a body's rigid shapes, and raises the ground to theirs.
 void add_rigid_shapes(const Node& body, Room& room) {
     const Node* const shapes = rigid_shapes_of(body);
     if (shapes == nullptr) return;

@@ -1,5 +1,5 @@
-// Where in a scene there is room: the boxes around what is there at the start, the ground, and a
-// place for something new.
+// Free room in a scene: boxes around everything that is there at the start, the ground, and a place
+// for something new.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ struct Room {
     void raise_ground(double height) { ground = std::max(ground.value_or(height), height); }
 };
 
-// What the document says of obstacles, and where the bodies of the simulation start. Without one
-// only the obstacles are known.
+// Obstacles and rigid shapes come from the document, places of points at the start from the
+// simulation; null: no points.
 Room room_of(const document::Document& document, const Simulation* simulation);
 
 // The low corner for a box of this size, `above` metres over the ground, or around `look_at` where

@@ -1,5 +1,5 @@
-// What can be added to a scene in words: a cloth, a chain, a ball to fall on. A shape becomes
-// objects of the document that load at once, at the place that is looked at.
+// Shapes that can be added to a scene: a cloth, a chain, a ball to fall on. A shape becomes objects
+// of the document that load at once, at the place that is looked at.
 //
 //     const std::vector<Shape> offered = shapes(registry, scene_dimension);
 //     ShapeWish wish{offered[k], offered[k].values(), {}, camera.target};
@@ -51,7 +51,8 @@ std::vector<Shape> shapes(const Registry& registry, int dimension);
 // Throws Error if there is none of this id.
 Shape shape_of(const Registry& registry, int dimension, const std::string& id);
 
-// How large it will be; numbers as in Shape::numbers. What is read from a file is not counted: -1.
+// The points and elements of a shape, by numbers as in Shape::numbers; -1: not counted, read from a
+// file.
 struct ShapeCount {
     std::int64_t points = 0, elements = 0;
     std::string what = {};      // the elements: "triangles"; "" if there are none

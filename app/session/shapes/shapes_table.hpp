@@ -24,14 +24,14 @@ private:
     std::span<const double> values_;
 };
 
-// How a shape wants the scene's steps to be made.
+// The steps that a shape needs in its scene.
 enum class Steps : std::uint8_t {
     any,
     elastic,  // implicit where the scene can be; else explicit with substeps that are short enough
     barrier   // implicit: an obstacle that is an energy
 };
 
-// What a row's function adds its objects to.
+// The document and the place to which ShapeRow::make adds its objects.
 struct ShapeSite {
     document::Document& document;
     const ShapeNumbers& number;
@@ -80,7 +80,7 @@ double number_at(const document::Node& object, const char* key, double otherwise
 
 // In place: obstacles that act by energies (barrier), as implicit steps need them.
 void make_barriers(document::Document& document);
-// What an obstacle of the table has besides its geometry, for these steps.
+// Writes the response for these steps and the friction of an obstacle of the table.
 void set_response(document::Node& obstacle, bool implicit, double friction);
 
 }  // namespace hindcast::session

@@ -80,7 +80,7 @@ struct Stretch {
     double of(double x) const { return kept + factor * (x - kept); }
 };
 
-// What the corners, an interval per axis, become when one of them is dragged.
+// The corners of a box, an interval per axis; drag() moves one end of one interval.
 struct Corners {
     Vector low, high;
     Stretch drag(std::size_t axis, bool upper, double by) {
@@ -398,7 +398,7 @@ private:
         }
     }
 
-    // How far a side is dragged so that whole distances fit, whose number is `count` - `less`.
+    // The drag of a side, m, after which `count` - `less` whole distances fit; sets `count`.
     static double whole(std::int64_t& count, double distance, double wanted, std::int64_t less,
                         std::int64_t least) {
         const auto before = static_cast<double>(count - less) * distance;

@@ -30,10 +30,11 @@ struct Resized {
     std::vector<Change> changes;
     std::string text;  // "0.4 x 0.2 m, 21 x 11 points"
 };
-// What the handle (a number in that list) makes of the scene when it has been dragged so far, m; the
-// opposite side stays where it is. What would vanish keeps a thousandth of its size. `repeats`: with
-// the same distances between points. Boxes in which points are fixed are stretched with them, springs
-// that connect the points of a grid have its counts. Throws Error if there is no such handle.
+// The changes of the scene when the handle (a number in that list) has been dragged by so much, m;
+// the opposite side stays where it is. A size keeps at least a thousandth of itself. `repeats`:
+// distances between points stay, their number changes. Boxes in which points are fixed stretch with
+// them; springs that connect the points of a grid take its counts. Throws Error if there is no such
+// handle.
 Resized resized(const document::Document& scene, const Registry& registry,
                 const std::string& pointer, std::size_t handle, double by, bool repeats = false);
 

@@ -1,4 +1,4 @@
-// What the sizes of this folder's files have in common; internal to it.
+// Functions that the files about sizes share; internal to this folder.
 #pragma once
 
 #include <cstddef>

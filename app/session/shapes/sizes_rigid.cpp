@@ -36,7 +36,7 @@ struct RigidShape {
         Node& shape = changed.find("model")->find("shapes")->item(number);
         shape.set(key, std::move(value));
         if (moved == Place{}) return changed;
-        // Where qpos says where it lies, the shape's own place is of no effect.
+        // If qpos places the shape, its own position has no effect.
         if (qpos) {
             Node& list = *changed.find("qpos");
             for (std::size_t k = 0; k < 3; ++k) list.item(*qpos + k) = tidy(center[k] + moved[k]);

@@ -16,9 +16,9 @@ struct RigidSize {
     std::function<std::pair<document::Node, std::string>(double by)> drag;
 };
 
-// The sizes of each shape of an articulated body that is written as shapes: lengths and diameters at
-// both ends, radii. Where the body's qpos is written, the free ones lie as it says, and it is changed
-// with them. None for other objects.
+// The sizes of each shape of an articulated body that is written as shapes: lengths and diameters
+// at both ends, radii. If the body's qpos is written, it places the free shapes, and a drag changes
+// it too. None for other objects.
 std::vector<RigidSize> rigid_sizes(const document::Node& object);
 
 }  // namespace hindcast::session

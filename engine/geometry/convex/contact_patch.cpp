@@ -59,7 +59,7 @@ struct Stance {
     }
 };
 
-// Of the hull that stands for a shape the corner at its feature; a cylinder's is any of its cap's.
+// The corner at a feature, in the hull that stands for the shape; for a cylinder, any of the cap.
 Int corner_at(const Stance& s, const Feature& feature, const Vec3& way) {
     const ConvexShape& c = s.shape.convex;
     if (c.core == Core::cylinder) {
@@ -119,7 +119,7 @@ void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
     });
 }
 
-// Of a face and an edge that meet.
+// A face and an edge that meet; the slope is the sine of the angle between them.
 struct FaceAndEdge {
     Float slope;
     Int polygon;
@@ -261,8 +261,8 @@ private:
     Float reach_;
 };
 
-// Of the common points one that lies outermost, the one farthest from it, and those farthest from the
-// line of both on either side.
+// Chooses up to four common points: an outermost one, the one farthest from it, and on either side
+// the one farthest from the line through these two.
 void face_on_face(const CommonPoints& common, Slots& slots) {
     struct Chosen {
         Float most;

@@ -50,8 +50,8 @@ Vec3 ConvexShape::curve(const Vec3& normal, const Bool& on_cap) const {
     return shape.outward(cwise_product(shape.size, normalize(cwise_product(shape.size, n))));
 }
 
-// Of r m / |m|: r (x - u (u . x)) / |m| with u the direction of m; of an ellipsoid, whose half axes
-// are S, the same with m = S n and S x, times S.
+// As m changes by x, r m / |m| changes by r (x - u (u . x)) / |m|, with u the direction of m. For
+// an ellipsoid with half axes S, m is S n, x is S x, and r is S.
 Vec3 ConvexShape::curve_change(const Vec3& normal, const Vec3& x, const Bool& on_cap) const {
     if (!is_curved()) return {};
     const Vec3 n = shape.inward(normal), way = shape.inward(x);

@@ -29,10 +29,11 @@ struct ConvexShape {
     ConvexShape& operator=(const ConvexShape&) & = default;
 
     bool is_curved() const { return core == Core::cylinder || core == Core::ellipsoid; }
-    // What a feature's numbers are multiples of, along the shape's axes.
+    // The lengths, m along the shape's axes, of which a feature's numbers are multiples: those of
+    // its point, and those of its directions.
     Vec3 unit() const;
     Vec3 unit_of_directions() const;
-    // Of the ball that is added to the core.
+    // The radius, m, of the ball that is added to the core; 0 for a core without one.
     Float radius() const;
     // From a circle's or an ellipsoid's centre to its point with this normal, and how that changes as
     // the normal does by x; zero for other shapes and on a cap.
@@ -75,7 +76,7 @@ public:
     Contact contact(const Vec3& normal) const;
 
 private:
-    // How the gap changes as the normal does by x.
+    // The change of the gap as the normal changes by x.
     Vec3 gap_change(const Vec3& normal, const Vec3& x) const;
 
     ConvexShape one_, two_;

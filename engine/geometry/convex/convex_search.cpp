@@ -47,8 +47,8 @@ FoundFeatures without_parallel(const SearchedShape& one, const SearchedShape& tw
     return f;
 }
 
-// What of a shape may meet another one near these corners. Of a polytope a corner, an edge between
-// two of them, or the face of all three; of a cylinder its rim, side or cap.
+// The features near these corners with which a shape may meet another one. A polytope has a corner,
+// an edge between two of them and the face of all three; a cylinder its rim, side and cap.
 std::vector<Feature> choices(const SearchedShape& s, const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 none, x(1, 0, 0), y(0, 1, 0), z(0, 0, 1);
     switch (s.convex.core) {
@@ -137,8 +137,9 @@ FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two
     return best;
 }
 
-// Features whose corners are the farthest ones there. Where the search has ended next to a face, of
-// which it has not seen all corners, others are farther: then they are tried as well.
+// The features that separate most, with corners that are farthest along the normal. If the search
+// has ended next to a face without having seen all its corners, others are farther and are tried as
+// well.
 FoundFeatures settled(const SearchedShape& one, const SearchedShape& two, const Triangle& around,
                       const Vec3& normal) {
     const double clear = current_real() == ir::Type::f64 ? 1e-13 : 1e-6;

@@ -1,11 +1,12 @@
-// Which features of two convex shapes meet: a search without derivatives, whose result
+// The features of two convex shapes that meet: a search without derivatives, whose result
 // convex_features.hpp turns into a contact.
 //
-// All is in the difference of the two cores, {b - a}. Where it does not hold the origin its nearest
-// point is looked for (Gilbert, Johnson, Keerthi, 1988), else the facet nearest to the origin
-// (expanding polytope; van den Bergen, 2001). Both end with three points of the difference, whose
-// corners tell which features meet. Circles and ellipsoids have no corners: there the features are
-// tried out, each with its own best normal, and those that separate most are it.
+// The search works on the difference of the two cores, {b - a}. If the difference does not hold the
+// origin, the search finds its nearest point (Gilbert, Johnson, Keerthi, 1988), else its facet
+// nearest to the origin (expanding polytope; van den Bergen, 2001). Both end with three points of
+// the difference, whose corners tell which features meet. Circles and ellipsoids have no corners:
+// the search tries their features, each with its own best normal, and takes those that separate
+// most.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace hindcast::geometry {
 
-// A convex shape of a geom; its hull if it is a mesh. Of a height field one prism, by its corners.
+// A convex shape of a geom: for a mesh its hull, for a height field one prism, by its corners.
 struct SearchedShape {
     ConvexShape convex;
     Int geom;
@@ -56,7 +57,7 @@ struct NearestFacet {
     Triangle facet;
     Vec3 normal;  // outwards
 };
-// Where the origin is within the difference, if `counts`; else anything.
+// The facet nearest to an origin within the difference; without meaning unless `counts`.
 NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two, const Bool& counts);
 
 // The features that meet, and the normal; zero where they are farther than the reach.

@@ -112,7 +112,7 @@ Tetrahedron first_tetrahedron(const SearchedShape& one, const SearchedShape& two
     Tetrahedron t;
     const Vec3 way = direction_of(two.convex.shape.place - one.convex.shape.place);
     const DifferencePoint a = at(way), b = at(-way);
-    // Of both ways along v, the one that leads farther from a.
+    // The farthest point along v or along -v, whichever leads farther from a.
     const auto farther = [&](const Vec3& v) {
         const DifferencePoint up = at(v), down = at(-v);
         return select(abs(dot(v, up.w - a.w)) < abs(dot(v, down.w - a.w)), down, up);

@@ -47,7 +47,7 @@ DifferencePoint farthest(const SearchedShape& one, const SearchedShape& two, con
 
 namespace {
 
-// How much of each corner makes up the point nearest to the origin.
+// The point of a triangle that is nearest to the origin, and the weights of the corners in it.
 struct NearestOnTriangle {
     Float squared;
     Vec3 point, weights;

@@ -34,7 +34,7 @@ Crossing crossing_of_ball(const Float& radius, const Vec3& p, const Vec3& v);
 Crossing crossing_of_tube(const Vec3& size, const Vec3& p, const Vec3& v);
 // The points with a coordinate of at most this size, on either side.
 Crossing crossing_of_slab(const Float& p, const Float& v, const Float& size);
-// Where a t^2 + 2 b t + c <= 0, with a >= 0; everywhere or nowhere by the sign of c where a is 0.
+// The t with a t^2 + 2 b t + c <= 0, for a >= 0; with a = 0, where b is 0 too, all t if c <= 0.
 Crossing crossing_of_quadratic(const Float& a, const Float& b, const Float& c);
 // The part within both shapes, and that within any of two that overlap where the line meets both.
 Crossing both(const Crossing& a, const Crossing& b);

@@ -1,5 +1,5 @@
-// What each kind of shape is made of. A kind is one type in one file of this folder; what it has of
-// the following is found by its name, and a kind that lacks one cannot do what needs it:
+// The members of a kind of shape. A kind is one type in one file of this folder. Callers find its
+// members by these names; a kind without one of them lacks the abilities that need it:
 //
 //     row                                  its name, and how scenes give its sizes (row.hpp)
 //     solid(size), shell(size)             volume, area and moments of inertia (solids.hpp)

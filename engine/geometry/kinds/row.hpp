@@ -12,7 +12,7 @@
 
 namespace hindcast::geometry {
 
-// How a scene gives the sizes of a rigid shape.
+// The fields in which a scene gives the sizes of a rigid shape.
 enum class SizedBy : std::uint8_t {
     nothing,            // no rigid shape is of this kind
     lengths,            // "size": three, along its axes
@@ -20,7 +20,7 @@ enum class SizedBy : std::uint8_t {
     radius_and_length,  // "radius" and "length", along its own z
 };
 
-// How a scene places an obstacle.
+// The fields in which a scene gives the place and the sizes of an obstacle.
 enum class PlacedBy : std::uint8_t {
     own_fields,               // a type of its own has its fields: plane, sphere
     nothing,                  // no obstacle is of this kind

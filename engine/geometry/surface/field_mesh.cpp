@@ -57,7 +57,7 @@ private:
             for (c[1] = 0; c[1] < end(1); ++c[1])
                 for (c[2] = 0; c[2] < end(2); ++c[2]) act(c);
     }
-    // Of a node of the lattice.
+    // The index of a node of the lattice.
     std::int64_t index(const Cell& c) const {
         return (c[0] * (cells_[1] + 1) + c[1]) * (cells_[2] + 1) + c[2];
     }
@@ -110,8 +110,8 @@ private:
     Vertex vertex(const numeric::Vec3& u) const {
         return {place(u), axes_ == 3 ? unit(sampled(u).slope) : numeric::Vec3{0, 0, 1}};
     }
-    // Where the spline is zero between two nodes of which one is inside (false position after
-    // Illinois).
+    // The zero of the spline between two nodes of which one is inside (false position, the Illinois
+    // variant).
     const Vertex& between(const Cell& a, const Cell& b) {
         const std::pair<std::int64_t, std::int64_t> key = std::minmax(index(a), index(b));
         const auto found = found_.find(key);

@@ -21,9 +21,10 @@ struct SurfaceMesh {
 // Flat triangles by their corners, nine numbers each.
 SurfaceMesh flat_triangles(const std::vector<double>& corners);
 
-// Where the cubic B-spline with these coefficients at the nodes of a grid is zero (in the plane:
-// not positive), by marching tetrahedra (triangles) on a lattice of at most 64 cells along each
-// axis; its vertices are on the surface. Parts that are thinner than a cell may be missing.
+// The zero surface of the cubic B-spline with these coefficients at the nodes of a grid (in the
+// plane: the area where it is not positive), by marching tetrahedra (triangles) on a lattice of at
+// most 96 cells along each axis. Vertices lie on the surface. Parts thinner than a cell may be
+// missing.
 SurfaceMesh field_mesh(const std::vector<std::int64_t>& counts, double spacing,
                        const std::vector<double>& samples);
 

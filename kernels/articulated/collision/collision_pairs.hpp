@@ -1,4 +1,4 @@
-// Which geoms of a robot may touch: the pairs that MuJoCo would look at, whatever the place.
+// The geoms of a robot that may touch: the pairs that MuJoCo would test, wherever the geoms are.
 //
 // Two geoms are a pair where their bits contype and conaffinity say so, unless their bodies are
 // rigidly joined, or parent and child, or excluded, or neither can move; and where the model has a

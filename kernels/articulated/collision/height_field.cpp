@@ -70,7 +70,7 @@ struct Field {
     }
 };
 
-// How far a shape reaches along an axis of the field, both ways, and further by `reach`.
+// The interval of a shape along an axis of the field, m, wider by `reach` at both ends.
 struct Range {
     Float low, high;
 };

@@ -18,7 +18,7 @@ namespace hindcast::articulated {
 using namespace geometry;
 using geometry::Shape;
 
-// How many contacts a field has with one geom at most: those of the first prisms count.
+// The most contacts of a field with one geom. If there are more, those of the first prisms count.
 inline constexpr int field_slots = geometry::height_field_slots;
 
 std::vector<robot::ModelArray> field_arrays(const robot::RobotModel& model);

@@ -1,4 +1,4 @@
-// Where geoms are, and where they touch, as kernels. One item of a kernel is one pair of geoms; each
+// Kernels that place geoms and find their contacts. One item of a kernel is one pair of geoms; each
 // pair has slots of its own for the contacts that it may make (collision_pairs.hpp). Arrays:
 //   geom_xpos    geoms x 3    place of each geom
 //   geom_xmat    geoms x 9    its axes, as columns of a matrix that is stored row by row
@@ -27,7 +27,7 @@ using geometry::Shape;
 // geom_xpos, geom_xmat.
 KernelDef geom_places();
 
-// How many slots a pair of geoms of these types has, the lower type first; 0 where there is no
+// The number of slots of a pair of geoms of these types, the lower type first; 0 if there is no
 // kernel for it.
 int slots_of(robot::GeomType first, robot::GeomType second);
 
@@ -36,8 +36,8 @@ int slots_of(robot::GeomType first, robot::GeomType second);
 // of which it has this many.
 KernelDef narrow_phase(robot::GeomType first, robot::GeomType second, int slots);
 
-// Of these types the features that meet are searched for: search() comes before narrow_phase(), and
-// has no derivative.
+// True for types whose contact needs a search for the features that meet: search() comes before
+// narrow_phase(), and has no derivative.
 bool is_searched(robot::GeomType first, robot::GeomType second);
 // An item is a pair of geoms of these types: pair_geoms, pair_slot, pair_reach, geom_xpos, geom_xmat,
 // geom_size, the arrays of hulls (engine/geometry/hulls.hpp) -> slot_normal, slot_one, slot_two.

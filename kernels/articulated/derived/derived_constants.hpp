@@ -13,7 +13,7 @@
 
 namespace hindcast::articulated {
 
-// Where the model's own reference pose is, with its mocap bodies where a keyframe has moved them from.
+// The model's own reference pose, with mocap bodies where they were before a keyframe moved them.
 struct ReferencePose {
     std::vector<double> qpos;
     std::vector<double> places, turns;  // bodies x 3, x 4; read for mocap bodies

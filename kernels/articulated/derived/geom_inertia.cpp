@@ -210,7 +210,7 @@ private:
         return mesh;
     }
 
-    // Whether the compiled body is what its geoms make of it, to the precision of what is kept of them.
+    // Throws Error if the compiled inertia is not that of the geoms, to their precision.
     void check(std::size_t body, double mass) const {
         Point centre{};
         std::vector<Point> places;

@@ -17,7 +17,7 @@ struct MassedGeom {
     int number = 0;
     robot::GeomType type{};
     bool shell = false, has_mass = false;  // the latter: density says nothing
-    // Of a mesh: volume (m^3; of a shell area, m^2), and the centre (m) and inertia about it of a unit
+    // A mesh's volume (m^3; a shell's area, m^2), and the centre (m) and inertia about it of a unit
     // mass (m^2; xx yy zz xy xz yz), in the geom's axes.
     double volume = 0;
     std::array<double, 3> centre{};
@@ -25,11 +25,11 @@ struct MassedGeom {
 };
 
 struct GeomInertias {
-    // Of each body those that it has its inertia from; none where it has one of its own.
+    // The geoms that give each body its inertia; none if the body has an inertia of its own.
     std::vector<std::vector<MassedGeom>> of_body;
-    // Of each body as compiled; what bodies without such geoms keep. bodies, x 3, x 6.
+    // Values of each body as compiled, which bodies without such geoms keep. bodies, x 3, x 6.
     std::vector<double> body_mass, body_ipos, body_fullinertia;
-    // Of each geom: kg/m^3 or kg/m^2, and kg. 0 where it has no part in an inertia.
+    // Values of each geom: kg/m^3 or kg/m^2, and kg. 0 if it has no part in an inertia.
     std::vector<double> density, mass;
 };
 

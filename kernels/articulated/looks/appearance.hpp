@@ -1,4 +1,4 @@
-// What a robot looks like: the geoms of its bodies.
+// The geoms as which a robot's bodies are drawn.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// How heavy the points of a robot's bodies feel to a hand that pulls them.
+// The mass that a hand feels when it pulls a point of a robot's body.
 #pragma once
 
 #include <string>

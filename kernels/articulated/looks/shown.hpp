@@ -1,5 +1,5 @@
-// What can be shown of a robot beside its bodies, computed when somebody looks: the forces of its
-// contacts, the axes of its joints and sites.
+// Arrows that can be shown for a robot beside its bodies, computed only while they are shown: the
+// forces of its contacts, the axes of its joints and sites.
 #pragma once
 
 #include <functional>

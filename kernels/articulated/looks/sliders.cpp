@@ -14,7 +14,7 @@ using robot::RobotModel;
 
 namespace {
 
-// Where a number without limits is looked for: m, a whole turn, units of a control.
+// Ranges, from -x to x, without limits: slides (m) and controls, places (m), hinges (rad).
 constexpr double usual = 1, usual_place = 2, turn = std::numbers::pi;
 
 class Offer : robot::ModelReader {

@@ -8,7 +8,7 @@
 
 namespace hindcast::articulated {
 
-// Of the body of this name: of all actuators, and of hinges, slides and the places of free joints.
+// Adds sliders of this body: for all actuators, hinges, slides and the places of free joints.
 void offer_sliders(model::Model& model, const std::string& body, const robot::RobotModel& robot);
 
 }  // namespace hindcast::articulated

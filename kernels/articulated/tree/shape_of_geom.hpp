@@ -6,7 +6,7 @@
 
 namespace hindcast::articulated {
 
-// Of a geom that collides; those that are only drawn have no shape.
+// The kind of shape of a geom that collides; geoms that are only drawn have none.
 constexpr geometry::ShapeKind kind_of(robot::GeomType type) {
     using geometry::ShapeKind;
     using robot::GeomType;

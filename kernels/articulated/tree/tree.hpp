@@ -1,5 +1,5 @@
-// What the kernels of an articulated body are recorded for: its tree of bodies, joints and degrees of
-// freedom, and the numbers of the model that have no gradient.
+// The tree of bodies, joints and degrees of freedom that kernels of an articulated body are
+// recorded for, and the numbers of the model that have no gradient.
 //
 // A tree is a part of a robot::RobotModel in the shape that host loops want. Names of sizes and the
 // numbering of all things are MuJoCo's.
@@ -35,8 +35,8 @@ struct Joint {
     int dofs() const {
         return type == robot::JointType::free ? 6 : type == robot::JointType::ball ? 3 : 1;
     }
-    // Of its numbers in qpos those before a quaternion, or all; each has the velocity of the same
-    // place among its degrees of freedom.
+    // The count of its numbers in qpos that precede a quaternion, or of all. The velocity of each
+    // has the same place among its degrees of freedom.
     int scalars() const {
         return type == robot::JointType::free ? 3 : type == robot::JointType::ball ? 0 : 1;
     }
@@ -75,7 +75,7 @@ struct Tendon {
     Limits force;                       // of its actuators together
 };
 
-// What tendons go around.
+// A geom that tendons go around.
 struct RoundGeom {
     int number = 0, body = 0;  // in the model
     bool is_sphere = true;

@@ -3,9 +3,9 @@
 #include "engine/geometry/box_pairs.hpp"
 #include "engine/geometry/segments.hpp"
 
-// Two boxes overlap least along one of 15 axes (Gottschalk, Lin, Manocha, OBBTree, 1996): the normal
-// of a face of either, or one across an edge of each. A face meets the other box's face that looks
-// most against it, clipped to its own rectangle; edges meet where they are nearest to each other.
+// Two boxes overlap least along one of 15 axes (Gottschalk, Lin, Manocha, OBBTree, 1996): the
+// normal of a face of either, or the cross product of an edge of each. A face meets the most
+// opposed face of the other box, clipped to its own rectangle; edges meet at their nearest points.
 
 namespace hindcast::geometry {
 
@@ -13,7 +13,7 @@ namespace {
 
 // The axis of least overlap.
 struct Separation {
-    Float dist;  // along it, negative where the boxes overlap
+    Float dist;  // along it, negative if the boxes overlap
     Int face;    // 0 to 2 of the first box, 3 to 5 of the second; -1: edges
     Int edge_one, edge_two;
 };
@@ -31,7 +31,7 @@ struct TwoBoxes {
           to_one(b.inward(b.place - a.place)) {}
 };
 
-// Along a unit axis, of which these are the components along the axes of the boxes.
+// The distance along a unit axis, given by its components in the axes of either box.
 Float distance_along(const TwoBoxes& boxes, const Vec3& in_one, const Vec3& in_two) {
     Float dist = abs(dot(boxes.to_two, in_one));
     for (int k = 0; k < 3; ++k)
@@ -56,8 +56,8 @@ Separation face_separation(const TwoBoxes& boxes) {
     return best;
 }
 
-// Edges count where they separate by more than faces do; and where the axis across them is nearly
-// that of the best face, as in MuJoCo, by more than a twentieth.
+// Edges count if they separate the boxes by more than faces do. If their axis is nearly that of the
+// best face, they must do so by more than a twentieth of its distance, as in MuJoCo.
 Separation least_overlap(const TwoBoxes& boxes) {
     const Separation faces = face_separation(boxes);
     Separation edges{Float(-1e300), Int(-1), Int(0), Int(0)};
@@ -89,7 +89,7 @@ Vec3 column(const Mat3& m, const Int& k) {
     return select(k == 0, m.column(0), select(k == 1, m.column(1), m.column(2)));
 }
 
-// An edge of a box along one of its axes: of the four, the one that lies farthest that way.
+// The edge of a box along one of its axes that lies farthest along `way`.
 struct BoxEdge {
     Vec3 middle, half;
 };
@@ -114,8 +114,8 @@ Contact edge_contact(const TwoBoxes& boxes, const Separation& axis) {
     return Contact(axis.face == -1, dot(gap, normal), 0.5 * (on_one + on_two), normal);
 }
 
-// A face that is met, and the other box's face that looks most against it, seen from it: the third
-// component is the height above it.
+// A face that is met (the reference face), and the most opposed face of the other box, seen from
+// it: the third component is the height above it.
 struct TwoFaces {
     Vec3 middle, normal, u, v;  // of the face that is met, in the world
     Vec2 half;
@@ -156,7 +156,7 @@ TwoFaces faces_of(const TwoBoxes& boxes, const Int& face) {
     return f;
 }
 
-// The part of a way from 0 to 1 along `along` from `from` on that is within the rectangle (Liang,
+// The part of a segment that is within the rectangle: from + t along, with t in [0, 1] (Liang,
 // Barsky, 1984).
 struct Part {
     Float begin, end;
@@ -174,8 +174,8 @@ Part clipped(const Vec3& from, const Vec3& along, const Vec2& half) {
     return part;
 }
 
-// The corners of the two faces' common part, as seen from the face that is met: of the other face's
-// edges the ends of what is within the rectangle, and the rectangle's corners under the other face.
+// The corners of the two faces' common part, as seen from the face that is met: the ends of the
+// other face's edges, clipped to the rectangle, and the rectangle's corners under the other face.
 struct Corner {
     Bool exists;
     Vec3 seen;

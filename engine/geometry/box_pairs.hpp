@@ -1,12 +1,12 @@
-// Contacts of boxes with spheres, capsules and boxes: which features meet is chosen first, then the
-// distance is a closed form of these.
+// Contacts of boxes with spheres, capsules and boxes: comparisons choose the features that meet,
+// then the distance is a closed form of these.
 #pragma once
 
 #include "engine/geometry/contact.hpp"
 
 namespace hindcast::geometry {
 
-// The slots of two boxes: two ends of each edge of the one face, and the corners of the other.
+// The most contacts of two boxes: two ends of each edge of one face, and the corners of the other.
 inline constexpr int box_box_slots = 12;
 
 // The contact of a ball with a box.

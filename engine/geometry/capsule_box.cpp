@@ -2,14 +2,14 @@
 #include "engine/geometry/segments.hpp"
 
 // A capsule meets a box with the ball about the point of its axis that is nearest to the box, and
-// with a second one where it lies along a face or an edge. Everything is in the box's axes; points
-// of the capsule's axis are ways from -1 to 1 along its half axis.
+// with a second ball if it lies along a face or an edge. Everything is in the box's axes. A way
+// from -1 to 1 along the capsule's half axis gives a point of its axis.
 
 namespace hindcast::geometry {
 
 namespace {
 
-constexpr double no_way = 1e10;
+constexpr double no_way = 1e10;  // there is no second ball
 
 struct CapsuleAtBox {
     Vec3 middle, half_axis, direction, half;  // of the capsule; half axes of the box
@@ -54,11 +54,11 @@ CapsuleMeeting meet(const CapsuleAtBox& c, const Edge& edge) {
     return {n.s, n.t, squared_norm(between), segments.part_of_first(), segments.exactly_parallel()};
 }
 
-// An end of the capsule's axis, from which at most one face can be seen.
+// An end of the capsule's axis; it counts if it is beyond one face of the box at most.
 struct End {
     Bool counts;
-    Float squared;
-    Int face;  // its axis; -1 within the box
+    Float squared;  // distance from the box
+    Int face;       // its axis; -1 within the box
 };
 
 End end_of(const CapsuleAtBox& c, double side) {
@@ -110,7 +110,7 @@ Float way_across(const CapsuleAtBox& c, const Float& length, const Int& axis) {
 }
 Float signed_by(const Bool& positive, const Float& x) { return select(positive, x, -x); }
 
-// Above a face: as far as the axis stays above it.
+// The way from the first ball to the second one above a face: as far as the axis stays above it.
 Float second_above_face(const CapsuleAtBox& c, const BoxFeature& f) {
     const Float side = Float(f.end);
     const Vec3 point = c.middle + side * c.half_axis;
@@ -124,7 +124,7 @@ Float second_above_face(const CapsuleAtBox& c, const BoxFeature& f) {
     return select(f.face == -1, Float(no_way), -side * way);
 }
 
-// In which axes the capsule points towards the corner's other side.
+// The axes along which the capsule points from a corner towards the box's other side.
 struct Heading {
     Bool turned[3];  // NOLINT: one for each axis
     Bool of(const Int& axis) const {
@@ -138,7 +138,8 @@ Heading heading(const CapsuleAtBox& c, const Vec3& corner) {
 }
 Int one_if(const Bool& c) { return select(c, Int(1), Int(0)); }
 
-// At a corner: along the edge, or over the face, whose axis heads another way than the two others.
+// The way to the second ball at a corner. One axis heads otherwise than the two others: the way
+// leads along its edge or over its face.
 Float second_at_corner(const CapsuleAtBox& c, const Vec3& corner, const Float& first) {
     const Heading h = heading(c, corner);
     const Int count = one_if(h.turned[0]) + one_if(h.turned[1]) + one_if(h.turned[2]);
@@ -156,7 +157,7 @@ Float second_at_corner(const CapsuleAtBox& c, const Vec3& corner, const Float& f
     return select(count == 0 || count == 3, Float(no_way), way);
 }
 
-// Across an edge: over the face to which the capsule is less steep.
+// The way to the second ball across an edge: over the face to which the capsule is less steep.
 Float second_at_edge(const CapsuleAtBox& c, const Edge& edge, const CapsuleMeeting& m) {
     const Heading h = heading(c, edge.corner);
     const Int axis = edge.axis, next = (axis + 1) % 3, last = (axis + 2) % 3;

@@ -1,6 +1,6 @@
 // Shapes that collide, and the contacts that they make, on traced values.
 //
-// A contact's distance is that of the surfaces, negative where they overlap; its place lies midway
+// A contact's distance is that of the surfaces, negative if they overlap; its place lies midway
 // between them; its normal points from the first shape to the second.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace hindcast::geometry {
 
 using namespace lang;
 
-// Lengths below this one are zero: as MuJoCo has it, whose choices in singular places are ours.
+// Lengths below this one count as zero, as in MuJoCo; choices in singular cases are also MuJoCo's.
 inline constexpr double no_length = 1e-15;
-// The distance of a slot that has no contact.
+// Two shapes have a fixed number of slots for contacts; this is the distance of an empty slot, m.
 inline constexpr double far_away = 1e10;
 
-// A shape where it stands; `size` means what it means for its kind: a radius; radius and half length;
-// half axes; half edges.
+// A shape at its place. The meaning of `size`, m, depends on the kind: radius; radius and half
+// length; half axes; half edges.
 struct Shape {
     Vec3 place;
     Mat3 axes;  // its axes are the columns
@@ -33,7 +33,7 @@ struct Shape {
     Vec3 axis(int k) const { return axes.column(k); }
     const Float& radius() const { return size[0]; }
     const Float& half_length() const { return size[1]; }  // of capsules and cylinders
-    // A direction of the world in this shape's axes, and the other way round.
+    // A vector of the world in this shape's axes, and one of the shape in the world's.
     Vec3 inward(const Vec3& v) const { return transpose(axes) * v; }
     Vec3 outward(const Vec3& v) const { return axes * v; }
 };
@@ -46,7 +46,7 @@ struct Contact {
     Bool exists;
     Float dist;
     Vec3 place, normal;
-    Vec3 tangent;  // about where the frame's second axis points; zero: anywhere
+    Vec3 tangent;  // the frame's second axis points about there; zero: anywhere
 
     Contact() : exists(false) {}
     Contact(const Bool& is, const Float& distance, const Vec3& where, const Vec3& direction)
@@ -72,13 +72,13 @@ inline Contact select(const Bool& c, const Contact& a, const Contact& b) {
     return chosen;
 }
 
-// v / |v|; the first axis where v is no direction.
+// v / |v|; the x axis if v is zero.
 inline Vec3 direction_of(const Vec3& v) {
     return select(norm(v) < no_length, Vec3(1.0, 0.0, 0.0), normalize(v));
 }
 
-// Normal and two tangents, as rows. Without a wish for the first tangent it is the y axis, or z
-// where the normal is near y, made orthogonal.
+// Normal and two tangents, as rows. The first tangent is the contact's or, without one, the y axis,
+// or z if the normal is near y; it is made orthogonal to the normal.
 inline Mat3 frame_of(const Contact& contact) {
     const Vec3& x = contact.normal;
     const Vec3 otherwise = select(x.y() < 0.5 && x.y() > -0.5, Vec3(0, 1, 0), Vec3(0, 0, 1));

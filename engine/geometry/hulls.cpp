@@ -19,7 +19,7 @@ Int farthest_vertex(const Hulls& hulls, const Int& geom, const Vec3& way) {
 
 namespace {
 
-// The polygon at a vertex whose normal points most this way.
+// The polygon at a vertex whose normal points most along `way`.
 Int facing_polygon(const Hulls& hulls, const Int& vertex, const Vec3& way) {
     const Int2 own = hulls.vertex_polygons[vertex];
     Int best = 0;
@@ -34,8 +34,8 @@ Int facing_polygon(const Hulls& hulls, const Int& vertex, const Vec3& way) {
 }
 
 // Four corners of a polygon that span a large part of it: the corner `first` and three others that
-// move on as long as the area grows. All corners of a polygon that has
-// four at most; the count tells how many there are.
+// move on as long as the area grows. A polygon with at most four corners gives all of them; the
+// count tells how many.
 struct FourCorners {
     std::array<Int, 4> vertices;
     Int count;
@@ -61,7 +61,7 @@ FourCorners four_corners(const Hulls& hulls, const Int& polygon, const Int& firs
                b = select(grows, nb, b);
                c = select(grows, nc, c);
                d = select(grows, nd, d);
-               // d moves by one corner, then c, then b as far as they grow.
+               // d moves by one corner, then c and b as long as the area grows, then d again.
                moving = select(grows, select(is_last, Int(2), moving),
                                select(is_last, Int(0), select(moving == 2, Int(1), Int(3))));
            },

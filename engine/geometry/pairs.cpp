@@ -35,7 +35,7 @@ const ClosedForm* closed_form(ShapeKind first, ShapeKind second) {
     return nullptr;
 }
 
-// A smooth shape meets another at one point, a line along a piece of itself, and faces along a polygon.
+// A smooth shape meets another one at a point, a segment along a part of it, faces in a polygon.
 int searched_slots(Core first, Core second) {
     const auto any = [&](Core core) { return first == core || second == core; };
     if (any(Core::prism)) return height_field_slots;

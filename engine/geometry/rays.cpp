@@ -10,7 +10,8 @@ constexpr double everywhere = 1e30, least_volume = 1e-30;
 
 }  // namespace
 
-// The nearest one is found without derivatives (Moeller, Trumbore, 1997); then it is a plane.
+// A search without derivatives finds the nearest triangle (Moeller, Trumbore, 1997); the distance
+// is then that of its plane.
 Float to_triangles(const Read<Int3>& triangles, const Read<Vec3>& vertices, int first, int end,
                    const Vec3& p, const Vec3& v) {
     if (first == end) return -1;

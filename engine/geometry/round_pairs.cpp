@@ -11,7 +11,7 @@ namespace {
 // The normal if the centres of round shapes coincide: any would do; this one is across both axes.
 Vec3 across(const Shape& a, const Shape& b) { return direction_of(cross(a.axis(2), b.axis(2))); }
 
-// The contact of a point below a plane, at this distance from it.
+// The contact of a plane and a point at this distance from it.
 Contact plane_point(const Vec3& normal, const Vec3& point, const Float& dist) {
     return Contact(dist, point - normal * (0.5 * dist), normal);
 }
@@ -36,7 +36,7 @@ Contacts plane_sphere(const Shape& plane, const Shape& sphere, const Float& /*re
     return {plane_ball(plane.axis(2), plane.place, sphere.place, sphere.radius())};
 }
 
-// Its two end balls.
+// Contacts of the capsule's two end balls.
 Contacts plane_capsule(const Shape& plane, const Shape& capsule, const Float& /*reach*/) {
     Contacts both;
     for (const int side : {1, -1}) {
@@ -81,7 +81,7 @@ Contacts plane_cylinder(const Shape& plane, const Shape& cylinder, const Float& 
     return all;
 }
 
-// Its four corners on the plane's side: of each two that lie opposite of each other, one.
+// Contacts of four corners: of each two opposite ones, the one nearer to the plane.
 Contacts plane_box(const Shape& plane, const Shape& box, const Float& /*reach*/) {
     const Vec3 normal = plane.axis(2);
     const Float middle = dot(box.place - plane.place, normal);
@@ -101,7 +101,7 @@ Contacts sphere_sphere(const Shape& one, const Shape& two, const Float& /*reach*
     return {ball_ball(one.place, one.radius(), two.place, two.radius(), across(one, two))};
 }
 
-// With the ball about the capsule's nearest point of its axis.
+// The ball about the nearest point of the capsule's axis stands for the capsule.
 Contacts sphere_capsule(const Shape& sphere, const Shape& capsule, const Float& /*reach*/) {
     const Vec3 axis = capsule.axis(2);
     const Float along = clamp(dot(axis, sphere.place - capsule.place), -capsule.half_length(),
@@ -110,7 +110,7 @@ Contacts sphere_capsule(const Shape& sphere, const Shape& capsule, const Float& 
                       across(sphere, capsule))};
 }
 
-// Nearest is the side, a cap or the rim; from within, the nearer one of side and cap.
+// The nearest one of side, cap and rim; from within, the nearer one of side and cap.
 Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float& /*reach*/) {
     const Vec3 axis = cylinder.axis(2), to_sphere = sphere.place - cylinder.place;
     const Float along = dot(axis, to_sphere);
@@ -129,8 +129,8 @@ Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float
     return {select(is_side, side, select(is_cap, cap, rim))};
 }
 
-// One contact, where the axes are nearest. Parallel axes have two, at both ends of the stretch in
-// which they lie side by side.
+// One contact, at the nearest points of the axes. Parallel axes have two, at both ends of the
+// stretch in which they lie side by side.
 Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& /*reach*/) {
     const Vec3 a = one.half_length() * one.axis(2), b = two.half_length() * two.axis(2);
     const TwoSegments segments(a, b, two.place - one.place);

@@ -1,4 +1,4 @@
-// Contacts of planes and of what is round: closed forms, straight code.
+// Contacts of planes and round shapes: closed forms without branches.
 //
 // A plane's normal is its z axis, as are the axes of capsules and cylinders. Sizes: radius and half
 // length; half axes of ellipsoids and boxes.

@@ -22,7 +22,7 @@ public:
           bc_(-dot(b, between)),
           crossed_(squared_norm(cross(a, b))) {}
 
-    // Within a ten thousandth of a radian.
+    // True within a ten thousandth of a radian.
     Bool parallel() const { return crossed_ < 1e-8 * (aa_ * bb_); }
     Bool exactly_parallel() const { return crossed_ < no_length; }
     // The nearest points of segments that are not exactly parallel.

@@ -44,7 +44,7 @@ EnergyKernels contact(const Form& form) {
                                  velocity, spin,  samples, h,    step};
             const Float e = stiffness[0] * barrier(given.at().distance(x[0]), reach[0]);
             if (!form.moves()) return e;
-            // No value where it moves too far: check_speed(), of values that were set later.
+            // Like check_speed(), for values that are set later: no value if it moves too far.
             const Bool fits = norm(given.way()) + given.turning_way() <= reach[0];
             return e * sqrt(select(fits, Float(1), Float(-1)));
         });
@@ -127,7 +127,7 @@ EnergyKernels stick(const Form& form) {
         });
 }
 
-// At the end of a step: the bristle as it is left, then normal and normal force as they are now.
+// Keeps the bristle, the normal and the normal force at the end of a step for the next one.
 template <int D>
 KernelDef remember(const Form& form) {
     using V = Vec<Float, D>;
@@ -159,7 +159,7 @@ KernelDef remember(const Form& form) {
         });
 }
 
-// On each point, in the state as it is: of the barrier, and of the bristle as it is bent.
+// Forces on each point in the present state: that of the barrier, and that of the bent bristle.
 template <int D>
 KernelDef normal_force(const Form& form) {
     using V = Vec<Float, D>;
@@ -205,7 +205,7 @@ KernelDef straighten() {
                   [](Int i, Write<V> bristle) { bristle[i] = V::filled(Float(0)); });
 }
 
-// For use without a scene: k b(d) of points and what it does to them, for planes and spheres that
+// For use without a scene: the energy k b(d) of points and its force, for planes and spheres at
 // rest.
 template <int D>
 Float standing_energy(const Form& form, const Vec<Float, D>& x,
@@ -259,7 +259,7 @@ double length(Values v) {
     return std::sqrt(square);
 }
 
-// Given::turning_way(), per rad/s and second.
+// Given::turning_way() for a turn by 1 rad, m, from values of the scene.
 double turning_radius(const Meeting& m, const auto& values_of) {
     const Numbers& n = m.numbers;
     if (m.form.is_field()) return m.form.grid.half_diagonal();
@@ -281,8 +281,8 @@ double turning_radius(const Meeting& m, const auto& values_of) {
     return farthest;
 }
 
-// Within a step a moving obstacle stays within its barrier's reach: the energy sees where it is at
-// the step's end only. Throws Error.
+// Throws Error if a moving obstacle goes farther in a step than its barrier reaches: the energy
+// sees its place at the step's end only.
 void check_speed(const Meeting& m, double h, const auto& values_of) {
     const double reach = values_of(m.distance).front();
     double way = 0;
@@ -386,7 +386,7 @@ void meet(Model& model, const Meeting& m) {
          points, with({{"stiffness", stiffness}, {"reach", reach}}),
          StepLimit{for_dimension(model, [&](auto D) { return step_limit<D>(form); }), obstacle}});
     add_to_room(model, {m.name, form, m.range, obstacle, reach});
-    // The force of the barrier and of the bristle. The state does not have that of smoothed friction.
+    // Shows the forces of barrier and bristle. The state does not hold that of smoothed friction.
     const auto show = [&](std::optional<std::pair<Array, Argument>> bristle) {
         model::publish(
             model, {.owner = m.name,

@@ -13,7 +13,7 @@
 // the obstacle, and u the tangential way in this step relative to the obstacle:
 //   bristle   z is how far an anchored elastic bristle is bent, s its stiffness and r = mu N / s:
 //                 E = s/2 |z + u|^2 where |z + u| <= r, else s r |z + u| - s/2 r^2
-//             and then z <- (z + u) min(1, r / |z + u|), in the new tangent plane. It is zero where
+//             and then z <- (z + u) min(1, r / |z + u|), in the new tangent plane. It is zero if
 //             there was no contact, and turns with the obstacle. A point that friction can hold
 //             does not creep.
 //   smoothed  with y = |u| / (v h) and v the slip speed:
@@ -28,7 +28,7 @@
 
 namespace hindcast::barrier {
 
-// The numbers of an obstacle; null where its kind has none.
+// The numbers of an obstacle; null if its kind has none.
 struct Numbers {
     model::Quantity* place = nullptr;        // normal, centre, one end or a grid's first node
     model::Quantity* extent = nullptr;       // the other end or half extents
@@ -37,6 +37,7 @@ struct Numbers {
     model::Quantity* samples = nullptr;      // of a distance field
 };
 
+// An obstacle and the points that meet it.
 struct Meeting {
     std::string name;
     Form form;  // its kind, and the grid of a distance field; meet() fills in the rest
@@ -51,8 +52,9 @@ struct Meeting {
     model::Quantity* slip_speed = nullptr;         // v; null: bristle
 };
 
-// Adds the energies and, with friction, what is kept from step to step: the arrays "NAME: normal
-// force", "NAME: normal" and, with bristles, "NAME: bristle", one element per point of the range.
+// Adds the energies and, with friction, the state that friction keeps from step to step: the arrays
+// "NAME: normal force", "NAME: normal" and, with bristles, "NAME: bristle", one element per point
+// of the range.
 void meet(model::Model& model, const Meeting& meeting);
 
 // barrier_energy and barrier_force, for use without a scene.

@@ -134,7 +134,7 @@ Meeting meeting(const Settings& settings, Model& model, Form form, const Numbers
 
 namespace {
 
-// Throws Error where the values of a grid cannot be distances.
+// Throws Error if the values of a grid cannot be distances.
 void check_samples(const Settings& settings, const geometry::FieldGrid& grid, double reach,
                    Values values) {
     const std::vector<std::int64_t>& n = grid.counts;

@@ -11,17 +11,17 @@
 
 namespace hindcast::barrier {
 
-// The field rows of contact and friction by a barrier; `response` says "barrier: " before each where
-// other responses have fields, too.
+// The fields of contact and friction; their texts name the responses that use them.
 std::vector<model::Field> response_fields();
+// `before`: "barrier: " for types that have other responses too.
 model::Field angular_velocity_field(const std::string& before = "");
 
-// The quantity of a field of FieldKind::values whose numbers are one value: `components` of them.
-// Throws Error at the field.
+// The quantity of a field of FieldKind::values that is one value of so many components. Throws
+// Error at the field.
 model::Quantity& one_value(const model::Settings& settings, model::Model& model,
                            const std::string& key, int components);
 
-// The meeting of the scene's obstacle and the points that "of" names: what those fields say.
+// The scene's obstacle and the points that "of" names, with the values of those fields.
 Meeting meeting(const model::Settings& settings, model::Model& model, Form form,
                 const Numbers& numbers);
 

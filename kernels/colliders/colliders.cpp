@@ -135,8 +135,7 @@ KernelDef velocity_change(const Form& form) {
             if (form.friction) {
                 Float limit = friction[0] * -c.normal_speed;
                 if (form.restitution) limit = limit * (1.0 + restitution[0]);
-                // At speed 0 with limit 0 nothing is held: the first branch, with its
-                // slope.
+                // Nothing holds a point of speed 0 with limit 0: the first branch, with its slope.
                 after =
                     select(c.tangential_speed >= limit,
                            after * (1.0 - divz(limit, c.tangential_speed)), V::filled(Float(0)));
@@ -372,7 +371,7 @@ public:
     void finish(Model& model) override { barrier::make_room(model); }
 
 private:
-    // The grid moves material points, and impacts are part of how others move.
+    // Throws Error if only material points meet the obstacle: the grid moves them, without impacts.
     void refuse_if_without_effect(Model& model, model::Range range) const {
         bool material = false;
         for (const auto& [name, of] : model.bodies_with_points()) {
@@ -390,7 +389,7 @@ private:
                     "the grid hold them");
     }
 
-    // A key that this response does not read would be ignored in silence: an error instead.
+    // Throws Error for keys that this response does not read, instead of ignoring them.
     void check_keys(const std::string& response) const {
         const auto refuse = [&](const char* key, const char* of) {
             if (settings_->written(key))

@@ -1,4 +1,4 @@
-// One impact of a moving point, in traced values: when it happens, and what it does to the motion.
+// One impact of a moving point, in traced values: its time, and its effect on the motion.
 //
 // Within a step a point moves on a straight line with the velocity w that it has at the end of the
 // step, as semi-implicit Euler says: x(s) = x + s w, w = v + a h. An impact at the time s splits the
@@ -11,7 +11,7 @@
 //     |r_t| shrinks by at most mu (1 + e) |r_n|, Coulomb's law with sticking
 // A rebound that the acceleration takes back before the step ends, -e r_n + a.n left < 0, is none:
 // the point is held for the rest of the step. Its normal velocity is that of the surface, the
-// normal part of a is taken by the surface, and |w_t| shrinks by at most mu times what was taken. A
+// normal part of a is taken by the surface, and |w_t| shrinks by at most mu times that part. A
 // point that is held in each step rests, slides, or lifts off as soon as a.n > 0. Between the two
 // cases the rebound is 0 in both, so that the motion is continuous there too.
 #pragma once
@@ -27,8 +27,8 @@ using namespace lang;
 template <int D>
 struct Motion {
     using V = Vec<Float, D>;
-    V x, w;      // where it is, its velocity at the step's end
-    V a, pull;   // its acceleration with what holds it, and without
+    V x, w;      // its place, its velocity at the step's end
+    V a, pull;   // its acceleration with the surfaces that hold it, and without
     Float left;  // of the step, s
 
     V velocity() const { return w - a * left; }
@@ -47,13 +47,14 @@ struct Meeting {
     Float rest_speed;  // a slower approach has no rebound
 };
 
-// Slower than this part of the speed is no approach: rounding of a velocity along the surface.
+// The square of the speed below which there is no approach, only rounding of a velocity along the
+// surface.
 inline Float no_approach(const Float& speed_squared, double epsilon) {
     return speed_squared * (epsilon * epsilon);
 }
 
-// Time until the distance from a plane is 0, for a distance and its rate; `never` where it is not
-// approached. A point behind the plane that moves on meets it at once.
+// Time until the distance from a plane is 0, for a distance and its rate; `never` if the point does
+// not approach. A point behind the plane that moves farther in meets it at once.
 inline Float time_to_plane(const Float& distance, const Float& rate, const Float& speed_squared,
                            const Float& never, double epsilon) {
     const Bool approaches = rate < 0.0 && rate * rate > no_approach(speed_squared, epsilon);

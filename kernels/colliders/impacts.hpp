@@ -1,5 +1,5 @@
 // The position update of points that meet obstacles within the step: x <- x + h v, with impacts at
-// their times (impact.hpp has what an impact does).
+// their times (impact.hpp has the effect of an impact).
 //
 // Impacts of a point are taken in the order of their times, ties in the order of the colliders in the
 // scene. More than most_impacts in one step are an error that names the point.
@@ -32,7 +32,7 @@ struct Pairs {
     const model::Quantity *restitution = nullptr, *friction = nullptr, *rest_speed = nullptr;
 };
 
-// All of a model; Model::shared() holds them.
+// All impacts of a model; Model::shared() holds them.
 struct Impacts {
     std::vector<Surface> surfaces;
     std::optional<Pairs> pairs;
@@ -40,7 +40,7 @@ struct Impacts {
 
 // The position update with impacts, for obstacles that all points meet.
 void publish_kernels(Registry& registry);
-// To be called by a module in build(), for each of its obstacles.
+// Adds an obstacle; modules call it in build().
 void meet(model::Model& model, const Surface& surface);
 // The same for pairs, at most once.
 void meet_each_other(model::Model& model, const Pairs& pairs);

@@ -11,7 +11,7 @@
 
 namespace hindcast::impact {
 
-// Numbers of a surface, in one vector.
+// Indices of the numbers of a surface, which are in one vector.
 enum Number { size, restitution, friction, rest_speed };
 
 inline const std::string too_many =
@@ -34,7 +34,7 @@ struct Form {
     std::vector<Of> surfaces;
     bool forced = false, radii = false;
 
-    // Is that so of one of them?
+    // True if `what` is true for one of the surfaces.
     bool any(bool Of::*what) const {
         for (const Of& s : surfaces)
             if (s.*what) return true;
@@ -50,7 +50,7 @@ struct Bound {
 };
 // A quantity's argument, or 0.
 Argument argument_of(const model::Quantity* quantity, int components = 1);
-// The position update where points meet each other too (pairs.cpp).
+// Adds the position update of points that meet each other too (pairs.cpp).
 void add_rounds(model::Model& model, const Bound& bound, const Pairs& pairs);
 
 inline Bool in_range(const Int& i, std::int64_t first, std::int64_t end) {
@@ -63,7 +63,7 @@ class Obstacles {
 public:
     using V = Vec<Float, D>;
 
-    // `radius` is the point's; h and step are those of the time.
+    // `radius` is the point's; `step` is the number of the step.
     Obstacles(const Form& form, const Int& i, const Float& radius, const Param<Float>& h,
               const Param<Int>& step, const Read<V>& places, const Read<V>& velocities,
               const Read<Vec4>& numbers)
@@ -80,7 +80,7 @@ public:
 
     bool friction() const { return friction_; }
 
-    // May the point meet any in what is left of the step? Cheap, for the many that do not.
+    // True if the point may meet an obstacle in the rest of the step: a cheap test, as most do not.
     Bool may_meet(const Motion<D>& m) const {
         Bool any = false;
         for (std::size_t c = 0; c < form_.surfaces.size(); ++c) {
@@ -101,7 +101,7 @@ public:
         return any;
     }
 
-    // The one that it meets first; the time is what is left of the step if it meets none.
+    // The obstacle that the point meets first; the time is the rest of the step if it meets none.
     struct Next {
         Float time;
         Meeting<D> with;
@@ -165,7 +165,7 @@ private:
     Float end_;  // of the step, s
 };
 
-// A point that is held by one surface already, in a corner with another one: it moves along both.
+// A point that one surface holds meets another one: in this corner it moves along both.
 template <int D>
 struct Corner {
     Int count = 0;      // of surfaces that hold the point in this step
@@ -180,7 +180,7 @@ struct Corner {
         const Bool both = out.held && count > 0 && det > epsilon && into > 0.0 &&
                           into * into > no_approach(dot(out.w, out.w), epsilon);
         const Float scale = 1.0 / select(both, det, Float(1));
-        // The change along n1 and n that leaves nothing along either.
+        // v with its components along n1 and n changed by c1 and c2.
         const auto along_both = [&](const V& v, const Float& c1, const Float& c2) {
             return v + n1 * ((c1 - g * c2) * scale) + n * ((c2 - g * c1) * scale);
         };

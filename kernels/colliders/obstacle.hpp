@@ -1,6 +1,6 @@
-// Obstacles of the response "barrier", traced: where one is at a time, and how far a point is from
-// it (engine/geometry/kinds). The centre c moves by v t; an obstacle that turns has turned about it by
-// exp(omega t) at the time t. A plane is where n.(x - v t) = offset.
+// Obstacles of the response "barrier", traced: the place of one at a time, and the distance of a
+// point from it (engine/geometry/kinds). At the time t its centre has moved by v t, and an obstacle
+// that turns has turned about it by exp(omega t). The points of a plane have n.(x - v t) = offset.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Form {
     const geometry::KindRow& row() const { return geometry::row(kind); }
     bool moves() const { return translates || turns; }
     bool is_field() const { return row().placed_by == PlacedBy::grid; }
-    // All of a convex solid is on one side of the plane through the point nearest to another one.
+    // A convex solid lies on one side of the plane through its point nearest to another point.
     bool is_convex() const { return !is_field(); }
     bool has_axis() const { return row().has_axis(); }
     // The most that a distance changes per length of way.
@@ -65,7 +65,7 @@ lang::Vec<lang::Float, D> turned_velocity(const Spin<D>& omega,
         return lang::Vec2(-omega * r.y(), omega * r.x());
 }
 
-// An obstacle where it is at one time.
+// An obstacle at one time.
 template <int D>
 struct Obstacle {
     using Float = lang::Float;
@@ -73,7 +73,7 @@ struct Obstacle {
     using V = lang::Vec<Float, D>;
 
     const Form* form;
-    V centre;                          // of a plane: how far it has moved
+    V centre;                          // of a plane: its displacement
     lang::Mat<Float, D, D> rotation;   // from its own axes
     V extent;                          // the normal; half of the axis; half extents
     Float size;                        // offset or radius
@@ -87,7 +87,7 @@ struct Obstacle {
                                    : geometry::distance(form->kind, seen(x), extent, size);
         return d.name("distance");
     }
-    // No part of the obstacle is nearer.
+    // A lower bound of the distance: no part of the obstacle is nearer.
     Float clearance(const V& x) const {
         return form->is_field() ? field(x).clearance() : distance(x);
     }
@@ -97,8 +97,7 @@ struct Obstacle {
         const V at = ad::variable(x);
         return ad::grad(distance(at), at);
     }
-    // By how much at most a way `u` of the point comes nearer to the obstacle, whose normal there
-    // is n.
+    // The most by which a way `u` brings a point nearer to the obstacle, with n the normal there.
     Float approach(const V& u, const V& n) const {
         return form->is_convex() ? max(-dot(n, u), 0.0) : norm(u);
     }
@@ -115,7 +114,7 @@ struct Obstacle {
             const Float rest = 1.0 - part;
             part += select(rate * rest > room, room / rate, rest);
         };
-        // One round is exact for a plane. The others come nearer with each.
+        // One round is exact for a plane. Other obstacles come nearer with each round.
         const int rounds = form->kind == ShapeKind::plane ? 1 : form->is_convex() ? 12 : 24;
         Int round = 0;
         lang::while_([&] { return part < 1.0 && round < rounds; },
@@ -128,7 +127,7 @@ struct Obstacle {
     }
 
 private:
-    // A point as seen from the centre; in the axes of an obstacle that has them.
+    // A point relative to the centre, in the axes of an obstacle that has them.
     V seen(const V& x) const {
         const V p = x - centre;
         return form->row().placed_by == PlacedBy::centre_and_half_extents || form->is_field()
@@ -136,7 +135,7 @@ private:
                    : p;
     }
     geometry::FieldDistance<D> field(const V& x) const { return {form->grid, sample, seen(x)}; }
-    // |x - c + t step| = |x - c| - nine tenths of the distance, the first time.
+    // The first t, at most 1, with |x - c + t step| = |x - c| - nine tenths of the distance.
     Float limit_of_sphere(const V& x, const V& step) const {
         const V from = x - centre;
         const Float radius = norm(from) - 0.9 * distance(x), a = dot(step, step),
@@ -173,7 +172,7 @@ struct Given {
     const lang::Param<Float>& h;
     const lang::Param<lang::Int>& step;
 
-    // At the beginning (0) or at the end (1) of the step that runs.
+    // The obstacle at the beginning (0) or at the end (1) of the current step.
     Obstacle<D> at(int end = 1) const {
         Obstacle<D> o(form);
         o.rotation = M::identity();
@@ -221,7 +220,7 @@ struct Given {
         return o;
     }
 
-    // Within the step that runs: how far it moves, and by which rotation vector it turns.
+    // Its displacement in the current step, m, and its rotation vector, rad.
     V way() const { return form.translates ? V(velocity[0] * h.value()) : V::filled(Float(0)); }
     Spin<D> turn() const {
         if (form.turns) return spin[0] * h.value();

@@ -60,7 +60,7 @@ model::Bounds bounds_of(const ContactObstacle& of, int dimension, double time) {
     return bounds;
 }
 
-// Across its thinnest part, m; 0: not known, or as thick as one likes.
+// The thickness of its thinnest part, m; 0: not known, or unbounded.
 double thickness_of(const ContactObstacle& of) {
     if (of.kind == ShapeKind::plane) return 0;
     if (of.numbers.size != nullptr) return 2 * of.numbers.size->values.front();

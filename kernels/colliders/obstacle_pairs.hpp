@@ -13,7 +13,7 @@ double norm_of(std::span<const double> v);
 // n.x < offset, n the unit vector along `normal`.
 model::HalfSpace half_space_of(std::span<const double> normal, double offset);
 
-// An obstacle of the scene, its points by `range`, and what it does to them.
+// An obstacle of the scene, the range of its points, and its response.
 struct ContactObstacle {
     ShapeKind kind = ShapeKind::plane;
     Numbers numbers;
@@ -23,8 +23,8 @@ struct ContactObstacle {
     std::string law;              // "impact"
     bool through_forces = false;  // not by velocities
 };
-// Adds it, and the pairs that it keeps apart. Warns where it is thinner than the triangles of a
-// surface are wide: only their corners touch it. For build().
+// Adds it, and the pairs that it keeps apart. Warns if it is thinner than the edges of a body are
+// long, since only the body's points touch it. For build().
 void add_contact_obstacle(model::Model& model, const model::Settings& settings,
                           const ContactObstacle& obstacle);
 

@@ -1,14 +1,14 @@
 // The position update of points that meet each other as well, in rounds.
 //
-// Every point has a clock of its own: how much of the step is left where it stands. In each round it
-// finds the impact that comes first on its way, with an obstacle or another point, ties by index
-// (obstacles first). A pair that has each other first meets now: nothing can come between. So do
-// points and obstacles; all others wait for the next round. The impact that comes first of all is in
-// every round, so that the order in time is kept where it matters. A round after one that found
-// nothing does nothing. After most_impacts rounds nothing may be left.
+// Every point has a clock of its own: the part of the step that it has left. In each round it finds
+// the first impact on its way, with an obstacle or another point, ties by index (obstacles first).
+// Two points that are each other's first meet now: nothing can come between. So do points and
+// obstacles; all others wait for the next round. Every round has the earliest impact of all, so
+// that the order in time is kept where it matters. A round after one that found nothing does
+// nothing. After most_impacts rounds no impact may be left.
 //
-// Two balls meet as one with the relative motion (impact.hpp) against an obstacle at rest; what
-// changes is shared in the ratio of their inverse masses, so that momentum is kept.
+// Two balls meet like one with their relative motion and an obstacle at rest (impact.hpp). They
+// share the change in the ratio of their inverse masses, so that momentum is kept.
 #include "kernels/colliders/meeting.hpp"
 
 namespace hindcast::impact {
@@ -68,8 +68,8 @@ Motion<D> motion_of(const Int& i, const Read<Vec<Float, D>>& x, const Read<Vec<F
     return {x[i], w[i], a[i], a[i], left[i]};
 }
 
-// The time of the meeting of i and j, as what is then left of the step, or -1: none. The same bits
-// for (i, j) and (j, i).
+// The part of the step, s, that is left when i and j meet; -1: they do not. The same bits for
+// (i, j) and (j, i).
 template <int D>
 Float left_at_meeting(const Motion<D>& i, const Motion<D>& j, const Float& reach, double epsilon) {
     const Float common = min(i.left, j.left);
@@ -257,7 +257,7 @@ void add_rounds(Model& model, const Bound& bound, const Pairs& pairs) {
           {"left", way[0].left},
           {"pull", pull}}},
         "the step begins");
-    Array before;  // what the round before found
+    Array before;  // number of points with an impact in the round before
     for (int round = 0; round <= most_impacts; ++round) {
         const Way& now = way[round % 2];
         const Way& then = way[(round + 1) % 2];

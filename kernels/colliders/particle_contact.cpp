@@ -88,7 +88,7 @@ public:
         const auto given = [&](const char* key) {
             return settings_->written(key) ? &settings_->quantity(model, key) : nullptr;
         };
-        // Those with a radius meet each other and themselves.
+        // Bodies with a radius meet each other and themselves.
         const auto meets = [&](const auto& body) {
             return body.second.first >= range.first &&
                    body.second.first + body.second.count <= range.first + range.count &&

@@ -31,7 +31,7 @@ std::string text_of_friction(const std::string& name, double ratio) {
         name, ratio);
 }
 
-// One look at all points: the largest friction N h / (m slip_speed), and whose it is.
+// The largest friction N h / (m slip_speed) of all points, and its point.
 struct Worst {
     double ratio = 0;
     std::int64_t point = -1;
@@ -75,7 +75,7 @@ void check_at_rest(Model& model, const PenaltyContact& c) {
     const std::vector<double>& n = c.place->values;
     double along = 0;
     for (std::size_t k = 0; k < g.size(); ++k) along += g[k] * n[k];
-    // A sphere has normals of all directions; a plane that gravity does not press on has no N.
+    // A sphere has normals in all directions; a plane onto which gravity does not press has no N.
     const double pressing =
         c.plane ? std::max(0.0, -along / barrier::norm_of(n)) : barrier::norm_of(g);
     const double ratio = value(c.friction) * pressing * model.step() / value(c.slip_speed);

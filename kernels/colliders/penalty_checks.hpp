@@ -2,8 +2,7 @@
 //     normal force    h^2 k/m + 2 h c/m < 4      (symplectic Euler, as for a spring)
 //     friction        h mu N / (m slip_speed) < 2, since below slip_speed it is a damper of
 //                     mu N / slip_speed in an explicit step
-// With gravity g the normal force of a point at rest is N = m |g.n|; in motion N is what the contact
-// has.
+// With gravity g the normal force of a point at rest is N = m |g.n|; in motion N is the contact's.
 #pragma once
 
 #include <string>

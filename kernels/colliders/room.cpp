@@ -156,7 +156,7 @@ KernelDef clear_way(const std::vector<RoomObstacle>& obstacles,
                         distances.push_back(d);
                         rates.push_back(rate);
                     }
-                    // The shortest of each direction that is enough for every obstacle.
+                    // The least multiples of `push` and `along` that satisfy every obstacle.
                     Float pushed = 0, carried = 0;
                     for (std::size_t k = 0; k < count; ++k) {
                         const Float by = dot(normals[k], push), with = dot(normals[k], along),

@@ -51,8 +51,7 @@ std::vector<Shape> shapes(const Registry& registry, int dimension);
 // Throws Error if there is none of this id.
 Shape shape_of(const Registry& registry, int dimension, const std::string& id);
 
-// The points and elements of a shape, by numbers as in Shape::numbers; -1: not counted, read from a
-// file.
+// The points and elements of a shape, by numbers as in Shape::numbers; -1: known to its file only.
 struct ShapeCount {
     std::int64_t points = 0, elements = 0;
     std::string what = {};      // the elements: "triangles"; "" if there are none

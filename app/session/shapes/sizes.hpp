@@ -33,8 +33,7 @@ struct Resized {
 // The changes of the scene when the handle (a number in that list) has been dragged by so much, m;
 // the opposite side stays where it is. A size keeps at least a thousandth of itself. `repeats`:
 // distances between points stay, their number changes. Boxes in which points are fixed stretch with
-// them; springs that connect the points of a grid take its counts. Throws Error if there is no such
-// handle.
+// them; springs that connect the points of a grid take its counts. Throws Error if there is none.
 Resized resized(const document::Document& scene, const Registry& registry,
                 const std::string& pointer, std::size_t handle, double by, bool repeats = false);
 

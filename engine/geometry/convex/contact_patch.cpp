@@ -8,9 +8,9 @@ namespace {
 
 constexpr double faces_look = 0.996;  // cosine of the angle between faces that meet
 constexpr double edges_lie = 0.0894;  // sine of the angle between an edge and a face that meet
-constexpr double in_feature = 5e-3;   // sine of that between a feature and its own face
-// Cosine of the angle between the normal that was found and the face that an edge meets; a
-// rounded segment meets faces that it is above.
+constexpr double in_feature = 5e-3;   // sine of the angle between a feature and its face
+// Cosine of the angle between the normal that was found and that of the face that an edge meets; a
+// core that is a segment may meet faces at larger angles.
 constexpr double faces_it = 0.978, faces_axis = 0.76;
 
 // Sine of the angle between a direction and a plane, by its normal.
@@ -20,7 +20,7 @@ Float slope(const Vec3& direction, const Vec3& normal) {
 
 bool has_faces(const SearchedShape& s) { return s.convex.core != Core::segment; }
 
-// A shape as seen from the first one's place.
+// A shape, with its place relative to the first shape's.
 struct Stance {
     const SearchedShape& shape;
     Vec3 place;
@@ -39,15 +39,15 @@ struct Stance {
     Vec3 normal(const Int& polygon) const {
         return shape.convex.shape.outward(hulls().polygon_normal[polygon]);
     }
-    // A face as a feature, with its side k as the first direction. Its corners may be a little off the
-    // plane, which is that of its first one.
+    // A face as a feature, with its side k as the first direction. Its corners may be a little off
+    // its plane, which goes through the first one.
     Feature face(const Int& polygon, const Int& k) const {
         const Vec3 a = corner(polygon, k), side = corner(polygon, k + 1) - a;
         const Vec3 up = hulls().polygon_normal[polygon], along = side - dot(side, up) * up;
         const Float off = dot(a - corner(polygon, Int(0)), up);
         return Feature(a - off * up, along, cross(up, along));
     }
-    // Points over it, seen along its normal.
+    // True if the point is over the face, seen along this normal.
     Bool covers(const Int& polygon, const Vec3& point, const Vec3& normal) const {
         Bool inside = true;
         for_(0, corners(polygon), [&](Int k) {
@@ -90,7 +90,7 @@ struct PatchEdge {
     Vec3 from, to;
 };
 
-// Calls `f` with every edge at a corner, or the feature that is an edge.
+// Calls `f` with every edge at the feature's corner, or with the feature itself if it is an edge.
 void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
                const std::function<void(const PatchEdge& edge)>& f) {
     const Vec3 lower(0, 0, -1), upper(0, 0, 1);
@@ -109,7 +109,7 @@ void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
         Int at = 0;
         for_(0, own.y(),
              [&](Int c) { at = select(s.hulls().corner_vertex[own.x() + c] == vertex, c, at); });
-        // Always in the same direction, from whichever end it is seen.
+        // An edge has the same direction from either end.
         const Int next = s.hulls().corner_vertex[own.x() + (at + 1) % own.y()];
         const PatchEdge edge{s.hulls().hull_vertex[min(vertex, next)],
                              s.hulls().hull_vertex[max(vertex, next)]};
@@ -144,7 +144,7 @@ void least_slope(const Stance& faces, const Feature& face_feature, const Stance&
 
 using Slots = std::vector<FoundFeatures>;
 
-// The ends of what of the edge is over the face, if they are within reach.
+// Fills two slots with the ends of the edge's part over the face, if one is within reach.
 void edge_on_face(const Stance& faces, const Stance& edges, const FaceAndEdge& both,
                   bool face_is_first, const Float& reach, Slots& slots) {
     const Vec3 normal = faces.normal(both.polygon);
@@ -185,8 +185,8 @@ void edge_on_face(const Stance& faces, const Stance& edges, const FaceAndEdge& b
     });
 }
 
-// Points that two faces have in common, numbered: corners of the first over the second, corners of
-// the second under the first, and where their sides cross.
+// Corners of the common part of two faces, numbered: corners of the first over the second, corners
+// of the second under the first, and crossings of their sides.
 class CommonPoints {
 public:
     CommonPoints(const Stance& one, const Int& face_one, const Stance& two, const Int& face_two,
@@ -220,7 +220,7 @@ public:
         const Bool crosses =
             across != 0.0 && s > 1e-12 && s < 1.0 - 1e-12 && t > 1e-12 && t < 1.0 - 1e-12;
         const Vec3 on_one = a + select(w.crossing, s, Float(0)) * along_a;
-        // From the first's face to the second's, along the normal.
+        // Distances of the faces along the normal, at the first's point and at the second's corner.
         const Float from_one = dot(normal_, c - on_one),
                     to_two = divz(dot(normal_one_, c - a), dot(normal_one_, normal_));
         Point p{w.crossing && crosses && from_one <= reach_,

@@ -129,7 +129,7 @@ Vec3 Meeting::normal_from(const Vec3& near) const {
     const Float by_p = select(has_first, Float(0), divz(pq * slope_q - qq * slope_p, both_ways));
     const Float by_q =
         select(has_first, divz(-slope_q, qq), divz(pq * slope_p - pp * slope_q, both_ways));
-    // Far from the root it goes no farther than this.
+    // Limits the step far from the root.
     const Float length = max(1.0, 2.0 * max(abs(by_p), abs(by_q)));
     const Vec3 stepped = normalize(start + (by_p / length) * p + (by_q / length) * q);
     return select(has_second, determined, stepped);
@@ -139,8 +139,8 @@ Contact Meeting::contact(const Vec3& normal) const {
     const Vec3 on_one = point_one_ + one_.curve(normal, flat_one_),
                on_two = point_two_ + two_.curve(-normal, flat_two_), w = on_two - on_one;
     const Bool each = has_one_ && has_two_, planes = plane_one_ && plane_two_;
-    // Along the first's direction to where its line crosses the second's, as seen along the normal; or
-    // along the second's, over the first's face.
+    // The first's point moves along its direction to where its line crosses the second's, as seen
+    // along the normal; if the first is a face, the second's point moves over the face.
     const Vec3 over_two = cross(along_two_, normal), over_one = cross(along_one_, normal);
     const Bool moves_one = each && !plane_one_, moves_two = each && plane_one_ && !plane_two_;
     const Float s = divz(dot(w, over_two), dot(along_one_, over_two)),
@@ -151,7 +151,7 @@ Contact Meeting::contact(const Vec3& normal) const {
     const Float dist =
         select(planes, divz(dot(facing, w), dot(facing, normal)), dot(normal, two - one));
     const Bool by_two = has_one_ && (!has_two_ || plane_one_);
-    // The middle of a point of either and of the other's nearest point.
+    // Midway between a point of one feature and the nearest point of the other.
     const Vec3 middle = select(by_two, two - (0.5 * dist) * normal,
                                select(has_two_, one + (0.5 * dist) * normal, 0.5 * (one + two)));
     const Float radius_one = one_.radius(), radius_two = two_.radius();

@@ -1,14 +1,15 @@
 // Contacts of any two convex shapes, from the features that meet.
 //
-// A shape's core is what is left of it without its radius: a point, a segment, a polytope, a
-// cylinder, an ellipsoid. A feature of a core is a flat, spanned by up to two directions that the
-// shape carries along, through a point that it carries along too, or through the point of a circle or
-// an ellipsoid at which the normal is n:
+// A shape's core is the shape without its radius: a point, a segment, a polytope, a cylinder, an
+// ellipsoid. A feature of a core is a point, line or plane, spanned by up to two directions that
+// are fixed in the shape. It goes through a point that is fixed in the shape, or through the point
+// of a circle or an ellipsoid at which the normal is n:
 //     a(n, s, t) = point + curve(n) + s first + t second
-// Two features meet where n is at right angles to all directions and separates most: where
-// n . (b(-n) - a(n)) is greatest. Two directions determine n. With one or none n is a root of the
-// derivative, which is known to full precision but without derivatives (convex_search.hpp); a step of
-// Newton's method from there has exact first ones, two steps have exact second ones, too.
+// Two features meet along the normal n that is at right angles to all directions and separates
+// most: n . (b(-n) - a(n)) is greatest. Two directions determine n. With one or none n is a root of
+// the derivative of that product. The search finds the root to full precision but without
+// derivatives (convex_search.hpp); one step of Newton's method from there has exact first
+// derivatives, two steps have exact second ones too.
 #pragma once
 
 #include "engine/geometry/contact.hpp"
@@ -41,9 +42,9 @@ struct ConvexShape {
     Vec3 curve_change(const Vec3& normal, const Vec3& x, const Bool& on_cap) const;
 };
 
-// In multiples of the shape's units, along its axes; no direction is zero. A cylinder's point is a
-// middle of a cap, or fixed on its rim; its first direction alone the axis or a chord of the cap, two
-// directions span the cap.
+// In multiples of the shape's units, along its axes; a missing direction is zero. A cylinder's
+// point is the middle of a cap, or fixed on its rim. Its first direction alone is the axis or a
+// chord of the cap; two directions span the cap.
 struct Feature {
     Vec3 point, first, second;
 
@@ -52,7 +53,7 @@ struct Feature {
     Feature& operator=(const Feature&) & = default;
     Feature(const Vec3& p, const Vec3& along, const Vec3& across)
         : point(p), first(along), second(across) {}
-    // Stored row by row; read without a derivative.
+    // Vectors as the rows of a matrix; from() drops derivatives.
     static Feature from(const Mat3& rows);
     Mat3 rows() const;
     static Feature chosen(const Bool& c, const Feature& a, const Feature& b) {
@@ -61,17 +62,19 @@ struct Feature {
     }
 };
 
-// Two features that meet. With at most two directions between them these are not parallel. More of
-// them come with a given normal, that of a face with two directions; of two faces, the second's:
+// Two features that meet. If they have at most two directions together, these are not parallel.
+// With more, contact() is given the normal of a face, which is a feature with two directions; of
+// two faces, the second's. The contact is then:
 //     face and edge     where the edge crosses the face's first direction, as seen along the normal
 //     face and face     at the second's point, from the first's plane along the normal
 class Meeting {
 public:
     Meeting(const ConvexShape& one, const Feature& of_one, const ConvexShape& two,
             const Feature& of_two);
-    // The normal, from one near to it: of two directions at once, else by a step of Newton's method.
+    // The normal, from one near it: at once with two directions, else by a step of Newton's method.
     Vec3 normal_from(const Vec3& near) const;
-    // From the first core's point with this normal to the second's, but for ways along directions.
+    // The vector from the first core's point with this normal to the second's, but for ways along
+    // directions.
     Vec3 gap(const Vec3& normal) const;
     Contact contact(const Vec3& normal) const;
 

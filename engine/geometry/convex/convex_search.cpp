@@ -16,7 +16,7 @@ Feature through(const Vec3& a, const Vec3& b, const Vec3& c) {
     return f;
 }
 
-// The features that the corners of a triangle tell, at most two directions together.
+// The features through the corners of a triangle, with at most two directions together.
 FoundFeatures of_polytopes(const Triangle& t, const Vec3& normal) {
     const DifferencePoint &a = t.corners[0], &b = t.corners[1], &c = t.corners[2];
     FoundFeatures f;
@@ -30,7 +30,7 @@ FoundFeatures of_polytopes(const Triangle& t, const Vec3& normal) {
     return f;
 }
 
-// Without the second shape's edge where it is parallel to the first's.
+// Drops the second shape's edge if it is parallel to the first's.
 FoundFeatures without_parallel(const SearchedShape& one, const SearchedShape& two,
                                const FoundFeatures& found) {
     const auto turned = [](const SearchedShape& s, const Vec3& v) {
@@ -68,7 +68,7 @@ int directions(const SearchedShape& s, std::size_t choice) {
     return directions(choice);
 }
 
-// The normal at which these features separate most, near this one.
+// The normal, near that of f, at which these features separate most.
 Vec3 best_normal(const SearchedShape& one, const SearchedShape& two, const FoundFeatures& f) {
     const Meeting meeting(one.convex, f.one, two.convex, f.two);
     Vec3 normal = f.normal;
@@ -77,7 +77,7 @@ Vec3 best_normal(const SearchedShape& one, const SearchedShape& two, const Found
     return normal;
 }
 
-// At points of a feature where the normal is this one.
+// The features at their points with the normal of f.
 FoundFeatures at_normal(const SearchedShape& one, const SearchedShape& two,
                         const FoundFeatures& f) {
     FoundFeatures moved = f;
@@ -91,8 +91,8 @@ FoundFeatures at_normal(const SearchedShape& one, const SearchedShape& two,
     return moved;
 }
 
-// Tries features near a triangle, and takes those whose best normal separates the shapes most; of
-// equal ones those with more directions.
+// Tries features near a triangle, and takes those whose best normal separates the shapes most;
+// among equal ones, those with more directions.
 FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two, const Triangle& t,
                               const Vec3& normal) {
     const DifferencePoint &a = t.corners[0], &b = t.corners[1], &c = t.corners[2];
@@ -126,7 +126,7 @@ FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two
         const DifferencePoint there = farthest(one, two, -tried.normal);
         const Float dist = dot(tried.normal, there.w);
         const Float room = clear * (norm(there.w) + abs(most));
-        // Directions that are parallel to the normal leave none.
+        // No normal is left if a direction is parallel to it.
         const Bool better =
             squared_norm(tried.normal) > 0.5 && dist > most + select(most < -1e29, Float(0), room);
         most = select(better, dist, most);

@@ -5,8 +5,7 @@
 // origin, the search finds its nearest point (Gilbert, Johnson, Keerthi, 1988), else its facet
 // nearest to the origin (expanding polytope; van den Bergen, 2001). Both end with three points of
 // the difference, whose corners tell which features meet. Circles and ellipsoids have no corners:
-// the search tries their features, each with its own best normal, and takes those that separate
-// most.
+// the search tries their features, each with its best normal, and takes those that separate most.
 #pragma once
 
 #include <array>
@@ -40,16 +39,16 @@ struct Triangle {
     Triangle& operator=(const Triangle&) & = default;
 };
 
-// The corner of a shape, in its units, that is farthest this way, given in the world.
+// The corner of a shape, in its units, that lies farthest along `way`, a vector of the world.
 Vec3 farthest(const SearchedShape& shape, const Vec3& way);
-// The difference's point that is farthest this way.
+// The difference's point that lies farthest along `way`.
 DifferencePoint farthest(const SearchedShape& one, const SearchedShape& two, const Vec3& way);
 
 struct NearestPoint {
     Triangle around;  // the nearest point lies on it
     Vec3 point;       // from the origin
-    Bool overlap;     // the origin is within, or next to it
-    Bool beyond;      // it is farther than the reach
+    Bool overlap;     // the origin is within the difference, or next to it
+    Bool beyond;      // the nearest point is farther than the reach
 };
 NearestPoint nearest_point(const SearchedShape& one, const SearchedShape& two, const Float& reach);
 
@@ -60,7 +59,7 @@ struct NearestFacet {
 // The facet nearest to an origin within the difference; without meaning unless `counts`.
 NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two, const Bool& counts);
 
-// The features that meet, and the normal; zero where they are farther than the reach.
+// The features that meet, and the normal, which is zero if they are farther apart than the reach.
 struct FoundFeatures {
     Vec3 normal;
     Feature one, two;

@@ -51,7 +51,7 @@ public:
         facets_.put(first + 6,
                     select(squared_norm(across) > 0.0, dot(normal, p), Float(0.5 * no_facet)));
     }
-    // The facet that is nearest to the origin, or farthest on its inner side.
+    // The facet of least height over the origin; a height is negative if the origin is outside.
     Int nearest() const {
         Int best = 0;
         Float least = no_facet;
@@ -67,7 +67,7 @@ public:
     Int corner(const Int& facet, int k) const { return Int(facets_[7 * facet + k]); }
     Bool full() const { return count_ >= most_points; }
 
-    // With another corner; facets see it that are more than this below it.
+    // Adds a corner, and replaces facets that see it: those that lie below it by more than `seen`.
     void grow(const DifferencePoint& p, const Float& seen) {
         const Int number = add(p);
         const Float round = Float(number);
@@ -85,7 +85,7 @@ public:
                 free_count_ = min(free_count_ + 1, most_facets);
             });
         });
-        // Edges of one of them alone.
+        // Edges of only one replaced facet make new facets with the corner.
         for_(0, min(edges, most_edges), [&](Int e) {
             const Int edge = Int(edges_[e]), from = edge / most_points, to = edge % most_points;
             if_(marks_[most_points * to + from] != round, [&] { add_facet(from, to, number); });

@@ -86,7 +86,7 @@ NearestOnTriangle on_triangle(const Vec3& a, const Vec3& b, const Vec3& c) {
     return select(within, inner, best);
 }
 
-// The origin is within the tetrahedron of these, which is not flat.
+// True if the origin is within the tetrahedron of these corners, which is not flat.
 Bool holds_origin(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
     const auto volume = [](const Vec3& x, const Vec3& y, const Vec3& z) {
         return dot(x, cross(y, z));
@@ -99,7 +99,7 @@ Bool holds_origin(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
            (p < -least && q < -least && r < -least && s < -least);
 }
 
-// A corner without weight becomes one that has some.
+// Replaces corners without weight by one that has some.
 Triangle without_idle(const Triangle& t, const Vec3& weights) {
     const DifferencePoint some = select(weights.x() > 0.0, t.corners[0],
                                         select(weights.y() > 0.0, t.corners[1], t.corners[2]));

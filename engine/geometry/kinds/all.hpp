@@ -29,7 +29,7 @@ struct KindList {
     }
 };
 
-// In the order in which they are offered.
+// All kinds, in the order in which the window offers them.
 using AllKinds =
     KindList<kinds::Plane, kinds::Box, kinds::Sphere, kinds::Capsule, kinds::Cylinder, kinds::Cone,
              kinds::Ellipsoid, kinds::Mesh, kinds::HeightField, kinds::DistanceField>;

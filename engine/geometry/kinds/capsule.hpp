@@ -1,4 +1,4 @@
-// Capsules: the points within a radius of a line. The axis is z; half of its length is that of the line.
+// Capsules: the points within a radius of a segment along z. The half length is the segment's.
 #pragma once
 
 #include <numbers>

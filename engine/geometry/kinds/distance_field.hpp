@@ -1,8 +1,8 @@
-// Solids by their distances: a cubic B-spline whose coefficients stand at the nodes of a grid, twice
-// continuously differentiable. It is the given function exactly where that is linear, and otherwise
-// f + spacing^2 / 6 (Laplacian of f), to fourth order: a ball of radius r becomes smaller by
-// (dimension - 1) spacing^2 / (6 r). The distance of a point beyond the grid is farther than that of
-// the border.
+// Solids given by distances: a cubic B-spline whose coefficients stand at the nodes of a grid,
+// twice continuously differentiable. It equals the given function f where f is linear, and
+// otherwise f + spacing^2 / 6 (Laplacian of f), to fourth order: a ball of radius r becomes smaller
+// by (dimension - 1) spacing^2 / (6 r). A point at b from the grid has the distance
+// sqrt(d^2 + b^2), with d that of the nearest place in the grid.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ public:
     }
 
     Float distance() const { return at_least(there_); }
-    // No part of the solid is nearer.
+    // A lower bound of the distance: no part of the solid is nearer.
     Float clearance() const { return at_least(there_ / grid_.steepest()); }
 
 private:

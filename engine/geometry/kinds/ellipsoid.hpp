@@ -1,4 +1,4 @@
-// Ellipsoids along their half axes.
+// Ellipsoids, given by their half axes.
 #pragma once
 
 #include <numbers>
@@ -17,7 +17,7 @@ struct Ellipsoid {
                                  .core = Core::ellipsoid,
                                  .placed_by = PlacedBy::nothing};
 
-    // Its surface has no closed form.
+    // No shell(): the area of an ellipsoid has no closed form.
     template <class T>
     static Solid<T> solid(const Size<T>& size) {
         const T &a = size[0], &b = size[1], &c = size[2];

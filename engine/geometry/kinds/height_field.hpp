@@ -1,4 +1,4 @@
-// Height fields: solid below the heights of a grid, as prisms of triangles.
+// Height fields: solid below the heights of a grid, as prisms below triangles.
 #pragma once
 
 #include "engine/geometry/kinds/kind.hpp"

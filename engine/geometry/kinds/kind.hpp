@@ -3,7 +3,7 @@
 //
 //     row                                  its name, and how scenes give its sizes (row.hpp)
 //     solid(size), shell(size)             volume, area and moments of inertia (solids.hpp)
-//     crossing(size, p, v)                 where a line enters and leaves it (crossings.hpp)
+//     crossing(size, p, v)                 the part of a line within it (crossings.hpp)
 //     contains(size, p)                    true for points inside
 //     distance(p, extent, size)            of a point from an obstacle, negative inside (distances.hpp)
 //     half_extents(size)                   of the box around it, in its axes

@@ -1,4 +1,4 @@
-// Meshes of triangles: solid is their convex hull.
+// Meshes of triangles: the solid is their convex hull.
 #pragma once
 
 #include "engine/geometry/kinds/kind.hpp"

@@ -1,4 +1,4 @@
-// Planes: the half space below them is the solid. The normal is z. As a body's part one may be finite,
+// Planes: the half space below them is the solid. The normal is z. A plane of a body may be finite,
 // with half edges along x and y.
 #pragma once
 

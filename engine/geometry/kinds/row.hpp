@@ -1,5 +1,5 @@
 // One row for each kind of shape: its name and how scenes give its sizes. The schema of scenes, the
-// models that robots are made of, size handles and what the window offers to add follow from it.
+// models of robots, size handles and the shapes that the window offers follow from it.
 #pragma once
 
 #include <cstdint>
@@ -29,27 +29,27 @@ enum class PlacedBy : std::uint8_t {
     grid                      // "origin", "nodes", "spacing", "distances"
 };
 
-// A shape without the ball that rounds it. Searches for contact distinguish these.
+// A shape without the ball that rounds it; the search for contacts distinguishes these.
 enum class Core : std::uint8_t { none, point, segment, box, hull, prism, cylinder, ellipsoid };
 
 struct KindRow {
     ShapeKind kind;
-    std::string_view name;        // in scenes, and in MJCF where it has this kind
+    std::string_view name;        // in scenes, and in MJCF if it has this kind
     std::string_view title;       // "Capsule"
     std::string_view looks = {};  // "bar with round ends"
     SizedBy sized_by = SizedBy::nothing;
     std::string_view size_text = {};  // the meaning of its lengths or length
     bool round_ends = false;          // it reaches farther than its length, by the radius
     bool in_mjcf = true;              // false: its rigid shapes are written as meshes
-    double widest = 0;                // where its radius is: along z, in half lengths
-    double centroid = 0;              // where its centre of mass is, likewise
+    double widest = 0;                // place of its radius: along z, in half lengths
+    double centroid = 0;              // place of its centre of mass, likewise
     Core core = Core::none;
     PlacedBy placed_by = PlacedBy::own_fields;
     bool in_plane = true;                 // obstacles in the plane can be of this kind
     std::string_view obstacle_text = {};  // for the schema
 
     constexpr bool has_axis() const { return placed_by == PlacedBy::ends; }
-    // One ball rounds it, about all of its core.
+    // True if the shape is its core, rounded by a ball.
     constexpr bool is_rounded() const { return core == Core::point || core == Core::segment; }
 };
 
@@ -57,16 +57,16 @@ std::span<const KindRow> kind_rows();
 const KindRow& row(ShapeKind kind);
 const KindRow* find_row(std::string_view name);  // null: no kind has this name
 
-// Half extents of the box around a shape, in its own axes, m; zero for kinds without end.
-// `size`: as of contact.hpp.
+// Half extents of the box around a shape, in its own axes, m; zero for unbounded kinds.
+// `size`: as in contact.hpp.
 numeric::Vec3 half_extents(ShapeKind kind, const numeric::Vec3& size);
 // The surface of a shape in its own axes, about its centre. `extent`: half extents of a box or an
-// ellipsoid, or from the middle of an axis to its end; `radius` around the axis, of a ball.
-// In the plane (dimension 2) it is filled. `around`: sides of what is round, a multiple of 4.
+// ellipsoid, or the vector from the middle of an axis to its end; `radius`: around the axis, or of
+// a ball. In the plane (dimension 2) it is filled. `around`: sides of a circle, a multiple of 4.
 // Throws Error for kinds whose surface does not follow from these.
 SurfaceMesh surface_of(ShapeKind kind, const numeric::Vec3& extent, double radius, int dimension,
                        int around = 48);
-// The same of a shape with sizes as of contact.hpp, in space.
+// The same of a shape with sizes as in contact.hpp, in space.
 SurfaceMesh surface_of(ShapeKind kind, const numeric::Vec3& size, int around);
 
 }  // namespace hindcast::geometry

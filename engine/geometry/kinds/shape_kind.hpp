@@ -13,7 +13,7 @@ enum class ShapeKind : int {
     box = 6,
     mesh = 7,
     distance_field = 8,
-    cone = 9  // ours
+    cone = 9  // not in MuJoCo
 };
 
 }  // namespace hindcast::geometry

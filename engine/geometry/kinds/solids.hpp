@@ -18,7 +18,7 @@ struct Solid {
 
 // True for kinds whose moments follow from their sizes, of the solid or of its surface.
 bool has_solid(ShapeKind kind, bool surface);
-// `size`: as of contact.hpp. Throws Error for other kinds. T: double or lang::Float.
+// `size`: as in contact.hpp. Throws Error for other kinds. T: double or lang::Float.
 template <class T>
 Solid<T> solid_of(ShapeKind kind, bool surface, const std::array<T, 3>& size);
 

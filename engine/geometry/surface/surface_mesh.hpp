@@ -28,11 +28,12 @@ SurfaceMesh flat_triangles(const std::vector<double>& corners);
 SurfaceMesh field_mesh(const std::vector<std::int64_t>& counts, double spacing,
                        const std::vector<double>& samples);
 
-// A circle around an axis: its radius, its place along the axis, and its normal outwards and along.
+// A circle around an axis: its radius, its place along the axis, and its normal's parts outwards
+// and along the axis.
 struct Ring {
     double radius, along, normal_out, normal_along;
 };
-// The rings from one end of the axis to the other, as a surface of revolution.
+// The surface of revolution with `around` sides through rings from one end of an axis to the other.
 SurfaceMesh revolved(const numeric::Vec3& axis, const std::vector<Ring>& profile, int around);
 SurfaceMesh ellipsoid_mesh(const numeric::Vec3& half, int around);
 // A filled outline in the plane.

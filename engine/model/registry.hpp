@@ -21,10 +21,15 @@
 
 namespace hindcast {
 
+namespace document {
+class Node;
+}
+
 namespace model {
 
 class Model;
 class Settings;
+struct Offer;
 
 class Instance {
 public:
@@ -49,6 +54,8 @@ struct ModuleType {
     // Its objects may stand in a scene with an implicit integrator (Model::is_implicit()), where
     // they add energies in place of forces. Objectives always may.
     bool is_implicit = false;
+    // Changes an object so that a scene with an implicit integrator can have it; null: nothing to do.
+    std::function<void(document::Node& object)> make_implicit = {};
     std::string module = {};  // the folder that it comes from; the registry says it
 
     bool may_be_implicit() const { return is_implicit || section == Section::objective; }
@@ -73,10 +80,16 @@ public:
     const model::PublishedKernel& kernel(const std::string& name) const;
     const std::vector<model::PublishedKernel>& kernels() const { return kernels_; }
 
+    // A thing to add to scenes (engine/model/offers/offer.hpp). Throws Error if there is one with its id.
+    void offer(model::Offer offer);
+    // In the order of their ranks.
+    const std::vector<std::shared_ptr<const model::Offer>>& offers() const { return offers_; }
+
 private:
     std::vector<std::string> modules_;
     std::vector<model::ModuleType> types_;
     std::vector<model::PublishedKernel> kernels_;
+    std::vector<std::shared_ptr<const model::Offer>> offers_;
 };
 
 // Registers every module that was built in (generated).

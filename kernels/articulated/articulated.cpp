@@ -16,6 +16,7 @@
 #include "kernels/articulated/numbers/names.hpp"
 #include "kernels/articulated/robot_body.hpp"
 #include "kernels/articulated/robots.hpp"
+#include "kernels/articulated/offers.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -326,6 +327,7 @@ private:
 
 void register_articulated(Registry& registry) {
     using namespace model;
+    offer_articulated(registry);
     std::vector<Field> fields = {
         any("model")
             .schema(R"({"oneOf":[{"title":"file","type":"string","means":"file",)"

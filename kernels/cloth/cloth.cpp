@@ -22,6 +22,7 @@
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/small_motions.hpp"
 #include "kernels/particles/surfaces.hpp"
+#include "kernels/cloth/offers.hpp"
 
 namespace hindcast {
 
@@ -375,6 +376,7 @@ private:
 
 void register_cloth(Registry& registry) {
     using namespace model;
+    offer_cloth(registry);
     std::vector<Field> fields{
         any("mesh")
             .doc(

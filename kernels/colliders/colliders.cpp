@@ -25,6 +25,7 @@
 #include "kernels/colliders/barrier_scene.hpp"
 #include "kernels/colliders/impacts.hpp"
 #include "kernels/colliders/obstacle_pairs.hpp"
+#include "kernels/colliders/offers.hpp"
 #include "kernels/colliders/penalty_checks.hpp"
 #include "kernels/colliders/room.hpp"
 #include "kernels/particles/particles.hpp"
@@ -480,6 +481,7 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
 
 void register_colliders(Registry& registry) {
     using namespace model;
+    offer_obstacles(registry);
     publish_kernels(registry);
     impact::publish_kernels(registry);
     barrier::publish_kernels(registry);
@@ -506,7 +508,7 @@ void register_colliders(Registry& registry) {
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Collider>(Surface::plane, std::move(s));
          },
-         true});
+         true, make_barrier});
     registry.add({Section::colliders, "sphere", "Sphere",
                   "A ball: points stay where phi = |x - center| - radius >= 0. Responses as of a "
                   "plane.",
@@ -518,7 +520,7 @@ void register_colliders(Registry& registry) {
                   [](std::shared_ptr<Settings> s) {
                       return std::make_unique<Collider>(Surface::sphere, std::move(s));
                   },
-                  true});
+                  true, make_barrier});
     barrier::register_obstacles(registry);
     register_particle_contact(registry);
 }

@@ -22,6 +22,7 @@
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
+#include "kernels/mpm/offers.hpp"
 
 namespace hindcast {
 
@@ -423,6 +424,7 @@ private:
 
 void register_mpm(Registry& registry) {
     using namespace model;
+    offer_mpm(registry);
     mpm::publish_kernels(registry);
     registry.add(
         {Section::bodies,

@@ -13,6 +13,7 @@
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
+#include "kernels/particles/offers.hpp"
 
 namespace hindcast {
 
@@ -461,6 +462,7 @@ Field points_field() {
 
 void register_particles(Registry& registry) {
     using namespace model;
+    offer_particles(registry);
     particles::publish_kernels(registry);
     registry.add(
         {Section::bodies,

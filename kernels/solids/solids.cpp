@@ -14,6 +14,7 @@
 #include "kernels/solids/elements.hpp"
 #include "kernels/solids/mesh.hpp"
 #include "kernels/solids/shown.hpp"
+#include "kernels/solids/offers.hpp"
 
 namespace hindcast {
 
@@ -270,6 +271,7 @@ std::vector<std::string> material_names() {
 
 void register_solids(Registry& registry) {
     using namespace model;
+    offer_solids(registry);
     publish_kernels(registry);
     std::vector<Field> fields{
         any("mesh")

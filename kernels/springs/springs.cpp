@@ -22,6 +22,7 @@
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
+#include "kernels/springs/offers.hpp"
 
 namespace hindcast {
 
@@ -462,6 +463,7 @@ private:
 
 void register_springs(Registry& registry) {
     using namespace model;
+    offer_springs(registry);
     publish_kernels(registry);
     registry.add(
         {Section::forces,

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "app/session/document/editor_state.hpp"
-#include "app/session/shapes/shapes_table.hpp"
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
+#include "engine/model/offers/offer.hpp"
 #include "engine/sim/scene/scene.hpp"
 
 namespace hindcast::session {
@@ -19,7 +19,9 @@ namespace {
 
 using document::Document;
 using document::Node;
+using model::numbers_in;
 using model::Section;
+using model::tidy;
 using Vector = std::array<double, 3>;
 
 // Goes over the places and sizes of an object and maps those it finds; `seen` are the places.

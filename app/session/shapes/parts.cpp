@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "app/session/shapes/shapes_table.hpp"
 #include "engine/document/read.hpp"
+#include "engine/model/offers/offer.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::session {
@@ -16,6 +16,7 @@ namespace {
 
 using document::Node;
 using model::Section;
+using model::tidy;
 using Numbers = std::vector<std::int64_t>;
 
 struct Object {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/shapes/shapes_rigid.hpp"
+#include "app/session/shapes/rigid_list.hpp"
 #include "engine/document/read.hpp"
 
 namespace hindcast::session {
@@ -12,6 +12,7 @@ namespace {
 
 using document::Document;
 using document::Node;
+using model::number_at;
 
 constexpr double least_gap = 0.02;  // m between things that are put beside each other
 

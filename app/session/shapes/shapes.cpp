@@ -9,7 +9,7 @@
 
 #include "app/session/document/editor_state.hpp"
 #include "app/session/document/scene_files.hpp"
-#include "app/session/shapes/shapes_table.hpp"
+#include "app/session/shapes/shape_place.hpp"
 #include "engine/document/file_access.hpp"
 #include "engine/document/read.hpp"
 #include "engine/sim/simulation.hpp"
@@ -20,14 +20,8 @@ namespace {
 
 using document::Document;
 using document::Node;
+using model::Steps;
 namespace fs = std::filesystem;
-
-const ShapeRow& row_of(const std::string& id) {
-    const auto found =
-        std::ranges::find(shape_rows(), id, [](const ShapeRow& row) { return row.shape.id; });
-    if (found == shape_rows().end()) throw Error("there is no shape '" + id + "'");
-    return *found;
-}
 
 // In the plane there is nothing along y.
 Shape in_dimension(Shape shape, int dimension) {
@@ -42,20 +36,35 @@ bool is_implicit(const Document& document, const fs::path& file) {
     return Scene::of(document, file).integrator() != model::Integrator::semi_implicit_euler;
 }
 
+// Changes the objects of the scene that implicit steps can have in another form only.
+void make_implicit(Document& document, const Registry& registry) {
+    for (const model::Section section : model::all_sections) {
+        Node* const list = document.root().find(model::name_of(section));
+        for (std::size_t k = 0; list != nullptr && list->is_array() && k < list->size(); ++k) {
+            Node& object = list->item(k);
+            const Node* const type = object.is_object() ? object.find("type") : nullptr;
+            if (type == nullptr || !type->is_string()) continue;
+            const model::ModuleType* const module = registry.find(section, type->string());
+            if (module != nullptr && module->make_implicit) module->make_implicit(object);
+        }
+    }
+}
+
 // A candidate for the scene that the shape is added to.
 struct Start {
     Document document;
     bool implicit = false;
 };
 
-std::vector<Start> starts(const Document& document, const fs::path& file, Steps steps) {
+std::vector<Start> starts(const Document& document, const fs::path& file, const Registry& registry,
+                          Steps steps) {
     if (is_implicit(document, file)) return {{document, true}};
     std::vector<Start> list;
     if (steps != Steps::any) {
         Document changed = document;
         changed.set("/time/integrator", Node("implicit_euler"));
         changed.root().find("time")->erase("substeps");
-        make_barriers(changed);
+        make_implicit(changed, registry);
         list.push_back({std::move(changed), true});
     }
     if (steps != Steps::barrier) list.push_back({document, false});
@@ -84,72 +93,16 @@ std::shared_ptr<Device> quiet_device() {
 
 }  // namespace
 
-std::vector<double> Shape::values() const {
-    std::vector<double> list;
-    for (const ShapeNumber& number : numbers) list.push_back(number.value);
-    return list;
-}
-
-ShapeNumbers::ShapeNumbers(const Shape& shape, std::span<const double> values)
-    : shape_(shape), values_(values) {
-    if (values.size() != shape.numbers.size())
-        throw Error(fmt::format("{} has {} numbers, not {}", shape.label, shape.numbers.size(),
-                                values.size()));
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        const ShapeNumber& number = shape.numbers[k];
-        if (!(values[k] >= number.low && values[k] <= number.high) ||
-            (number.whole && values[k] != std::floor(values[k])))
-            throw Error(fmt::format("{}: {} cannot be {}", shape.label, number.label, values[k]))
-                .remedy(fmt::format("a {}number from {} to {}", number.whole ? "whole " : "",
-                                    number.low, number.high));
-    }
-}
-
-double ShapeNumbers::operator[](std::string_view key) const {
-    for (std::size_t k = 0; k < values_.size(); ++k)
-        if (shape_.numbers[k].key == key) return values_[k];
-    if (key.ends_with("_y")) return 1;  // in the plane
-    throw Error("internal: " + shape_.id + " has no number " + std::string(key));
-}
-
-std::int64_t ShapeNumbers::whole(std::string_view key) const {
-    return static_cast<std::int64_t>((*this)[key]);
-}
-
-Node ShapeSite::vector(double right, double back, double upwards) const {
-    if (room.dimension == 2) return Node::array({tidy(right), tidy(upwards)});
-    if (room.up == 1) return Node::array({tidy(right), tidy(upwards), tidy(back)});
-    return Node::array({tidy(right), tidy(back), tidy(upwards)});
-}
-
-Node ShapeSite::at(double right, double back, double upwards) const {
-    const std::size_t depth = room.up == 1 ? 2 : 1;
-    return vector(low[0] + right, low[depth] + back, low[room.up] + upwards);
-}
-
-void ShapeSite::add(model::Section section, Node object) const {
-    const std::string list = std::string("/") + model::name_of(section);
-    if (document.find(list) == nullptr) document.set(list, Node::array());
-    document.set(list + "/-", std::move(object));
-}
-
-void ShapeSite::needs_step(double seconds) const {
-    if (implicit) return;
-    const Scene scene = Scene::of(document, {});
-    const auto least = static_cast<std::int64_t>(std::ceil(scene.step() / seconds));
-    if (least > scene.substeps()) document.set("/time/substeps", Node(least));
-}
-
 std::vector<Shape> shapes(const Registry& registry, int dimension) {
     std::vector<Shape> list;
-    for (const ShapeRow& row : shape_rows()) {
-        if (dimension == 2 ? !row.in_plane : !row.in_space) continue;
-        if (registry.find(row.shape.section, row.shape.type) == nullptr) continue;
-        if (!std::ranges::all_of(row.needs, [&](const auto& need) {
+    for (const auto& offer : registry.offers()) {
+        if (dimension == 2 ? !offer->in_plane : !offer->in_space) continue;
+        if (registry.find(offer->section, offer->type) == nullptr) continue;
+        if (!std::ranges::all_of(offer->needs, [&](const auto& need) {
                 return registry.find(need.first, need.second) != nullptr;
             }))
             continue;
-        list.push_back(in_dimension(row.shape, dimension));
+        list.push_back(in_dimension(*offer, dimension));
     }
     return list;
 }
@@ -161,7 +114,7 @@ Shape shape_of(const Registry& registry, int dimension, const std::string& id) {
 }
 
 ShapeCount count_of(const Shape& shape, std::span<const double> numbers) {
-    return row_of(shape.id).count(ShapeNumbers(shape, numbers), shape.dimension);
+    return shape.count(model::ChosenNumbers(shape, numbers), shape.dimension);
 }
 
 std::string count_text(const ShapeCount& count) {
@@ -176,8 +129,8 @@ std::string count_text(const ShapeCount& count) {
 Document with_shape(const Document& document, const fs::path& file, const Registry& registry,
                     const ShapeWish& wish, const std::string& name,
                     const std::atomic<bool>* cancelled) {
-    const ShapeRow& row = row_of(wish.shape.id);
-    const ShapeNumbers numbers(wish.shape, wish.numbers);
+    const Shape& offer = wish.shape;
+    const model::ChosenNumbers numbers(offer, wish.numbers);
     SimulationOptions options;
     options.device = quiet_device();
     std::unique_ptr<Simulation> before;
@@ -187,24 +140,30 @@ Document with_shape(const Document& document, const fs::path& file, const Regist
         before = nullptr;  // a scene that cannot be built yet; the shape may be what it lacks
     }
     const Room room = room_of(document, before.get());
-    Place size = row.size(numbers);
+    Place size = offer.size(numbers);
     if (room.dimension == 2) size[1] = 0;
     // In the scene's axes.
     Place extent = size;
     if (room.up == 1) std::swap(extent[1], extent[2]);
-    const Place low = place_for(room, extent, wish.look_at, row.above, row.aside);
+    const Place low = place_for(room, extent, wish.look_at, offer.above, offer.aside);
     const std::string in_scene =
         wish.shape.needs_file() ? name_in_scene(wish.file, file) : std::string();
     std::optional<Error> first;
-    for (Start& start : starts(document, file, row.steps)) {
+    for (Start& start : starts(document, file, registry, offer.steps)) {
         if (cancelled != nullptr && *cancelled) throw Error("nothing is added any more");
-        ShapeSite site{start.document, numbers,        name,     room,     low,
-                       size,           start.implicit, in_scene, wish.file};
+        model::OfferSite site{start.document, numbers,        name,     room,     low,
+                              size,           start.implicit, in_scene, wish.file};
+        site.needs_step = [&](double seconds) {
+            if (site.implicit) return;
+            const Scene scene = Scene::of(site.document, {});
+            const auto least = static_cast<std::int64_t>(std::ceil(scene.step() / seconds));
+            if (least > scene.substeps()) site.document.set("/time/substeps", Node(least));
+        };
         site.free_name = [&](const std::string& wanted) {
             return unused_name(site.document, wanted == name ? wanted + "_2" : wanted);
         };
         try {
-            row.make(site);
+            offer.make(site);
             const Simulation simulation(Scene::of(site.document, file), registry, options);
             return std::move(start.document);
         } catch (const Error& error) {

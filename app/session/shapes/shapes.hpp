@@ -6,57 +6,32 @@
 //     count_of(wish.shape, wish.numbers).points;                  // before it is made
 //     Document with = with_shape(document, file, registry, wish, "cloth");
 //
-// The list follows the registry: a shape whose modules are missing is not offered. The table is in
-// shapes_table.cpp, where things are put in shape_place.hpp.
+// The list is that of the modules' offers (engine/model/offers/offer.hpp). A shape whose modules are
+// missing is not offered; shape_place.hpp finds its place.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/document/document.hpp"
-#include "engine/model/registry.hpp"
+#include "engine/model/offers/offer.hpp"
 
 namespace hindcast::session {
 
-// A number that is chosen before the shape is made.
-struct ShapeNumber {
-    std::string key;          // "cells_x"
-    std::string label, unit;  // "Cells along x", "m"
-    std::string help;
-    double value = 0, low = 0, high = 0;  // the proposal and the bounds, in the unit
-    bool whole = false;
-};
-
-struct Shape {
-    std::string id;           // "cloth"
-    std::string label, help;  // "Cloth"
-    model::Section section = model::Section::bodies;
-    std::string type;  // of its main object in that section
-    std::vector<ShapeNumber> numbers;
-    std::vector<std::string> endings = {};  // of the file that it is read from, ".obj"; empty: none
-
-    int dimension = 3;  // of the scene that it is for
-
-    bool needs_file() const { return !endings.empty(); }
-    std::vector<double> values() const;  // the proposals
-};
+using Shape = model::Offer;
+using ShapeNumber = model::OfferNumber;
+using ShapeCount = model::OfferCount;
 
 // Those that a scene of two or three dimensions can have with these modules, bodies first.
 std::vector<Shape> shapes(const Registry& registry, int dimension);
 // Throws Error if there is none of this id.
 Shape shape_of(const Registry& registry, int dimension, const std::string& id);
 
-// The points and elements of a shape, by numbers as in Shape::numbers; -1: known to its file only.
-struct ShapeCount {
-    std::int64_t points = 0, elements = 0;
-    std::string what = {};      // the elements: "triangles"; "" if there are none
-    std::string one = "point";  // what the single point of a shape is called
-};
+// The size it will have; numbers as in Offer::numbers.
 ShapeCount count_of(const Shape& shape, std::span<const double> numbers);
 // "289 points, 512 triangles"; "" for what has neither.
 std::string count_text(const ShapeCount& count);

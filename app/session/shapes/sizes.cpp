@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "app/session/frames/solid_source.hpp"
-#include "app/session/shapes/shapes_table.hpp"
 #include "app/session/shapes/sizes_parts.hpp"
 #include "app/session/shapes/sizes_rigid.hpp"
 #include "engine/document/read.hpp"
 #include "engine/geometry/kinds/row.hpp"
+#include "engine/model/offers/offer.hpp"
 #include "engine/sim/scene/scene.hpp"
 
 namespace hindcast::session {
@@ -22,6 +22,8 @@ namespace {
 
 using document::Document;
 using document::Node;
+using model::numbers_in;
+using model::tidy;
 using Vector = std::vector<double>;  // of the scene's dimension
 
 Place place_of(const Vector& v) {

@@ -8,8 +8,7 @@
 #include <optional>
 
 #include "app/exchange/vec3.hpp"
-#include "app/session/shapes/shapes_rigid.hpp"
-#include "app/session/shapes/shapes_table.hpp"
+#include "app/session/shapes/rigid_list.hpp"
 #include "app/session/shapes/sizes_parts.hpp"
 #include "engine/geometry/kinds/row.hpp"
 
@@ -18,6 +17,9 @@ namespace hindcast::session {
 namespace {
 
 using document::Node;
+using model::number_at;
+using model::numbers_in;
+using model::tidy;
 using render::plus;
 
 // A shape as it lies at the start.

@@ -1,26 +1,38 @@
-#include "app/session/shapes/shapes_rigid.hpp"
+#include "kernels/articulated/offers.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "engine/geometry/kinds/row.hpp"
+#include "engine/model/offers/offer.hpp"
+#include "engine/robot/robot_model.hpp"
 
-namespace hindcast::session {
+namespace hindcast::offers {
 
-namespace {
-
+using namespace model;
 using document::Document;
 using document::Node;
 using geometry::KindRow;
 using geometry::SizedBy;
-using model::Section;
+
+namespace {
 
 // Steps of rigid contact are no longer than this, s: MuJoCo's own default.
 constexpr double longest_step = 0.002;
 
-ShapeNumber rigid_length(const char* key, const char* label, double value) {
+OfferNumber rigid_length(const char* key, const char* label, double value) {
     return {key, label, "m", "", value, 1e-3, 1e3, false};
+}
+
+// The list of an articulated body that is written as rigid shapes; null: it is not.
+const Node* shapes_of(const Node& body) {
+    const Node* const type = body.is_object() ? body.find("type") : nullptr;
+    if (type == nullptr || !(*type == Node("articulated"))) return nullptr;
+    const Node* const model = body.find("model");
+    const Node* const shapes =
+        model != nullptr && model->is_object() ? model->find("shapes") : nullptr;
+    return shapes != nullptr && shapes->is_array() ? shapes : nullptr;
 }
 
 // A body of rigid shapes that one more can join: none of its numbers are written, but how it starts.
@@ -28,7 +40,7 @@ const Node* joinable(const Document& document) {
     const Node* const bodies = document.root().find("bodies");
     for (std::size_t k = 0; bodies != nullptr && bodies->is_array() && k < bodies->size(); ++k) {
         const Node& body = bodies->item(k);
-        if (rigid_shapes_of(body) == nullptr) continue;
+        if (shapes_of(body) == nullptr) continue;
         bool plain = true;
         for (std::size_t j = 0; j < body.size(); ++j) {
             const std::string& key = body.key(j);
@@ -45,8 +57,8 @@ const Node* joinable(const Document& document) {
 
 // All rigid shapes collide with each other as parts of one body of the scene, which is made for the
 // first of them.
-void place(const ShapeSite& site, Node shape, double up) {
-    const ShapeNumbers& n = site.number;
+void place(const OfferSite& site, Node shape, double up) {
+    const ChosenNumbers& n = site.number;
     const Node center = site.at(site.size[0] / 2, site.size[1] / 2, up);
     shape.set("position", center);
     shape.set("density", tidy(n["density"]));
@@ -73,32 +85,32 @@ void place(const ShapeSite& site, Node shape, double up) {
     site.needs_step(longest_step);
 }
 
-ShapeRow rigid(const KindRow& kind, std::vector<ShapeNumber> sizes) {
-    ShapeRow row;
+Offer rigid(const KindRow& kind, std::vector<OfferNumber> sizes) {
+    Offer row;
     sizes.push_back({"density", "Density", "kg/m^3", "Wood: about 700", 700, 1e-3, 1e5, false});
     sizes.push_back({"friction", "Friction", "",
                      "Coulomb's coefficient; of two in contact the greater counts", 0.5, 0, 100,
                      false});
-    row.shape = {fmt::format("rigid_{}", kind.name),
-                 fmt::format("Rigid {}", kind.name),
-                 fmt::format("A {} that moves freely and keeps its shape", kind.looks),
-                 Section::bodies,
-                 "articulated",
-                 std::move(sizes)};
+    row.id = fmt::format("rigid_{}", kind.name);
+    row.label = fmt::format("Rigid {}", kind.name);
+    row.help = fmt::format("A {} that moves freely and keeps its shape", kind.looks);
+    row.type = "articulated";
+    row.numbers = std::move(sizes);
+    row.rank = 80;
     row.in_plane = false;
     row.above = 0.1;
-    row.count = [](const ShapeNumbers&, int) { return ShapeCount{1, 0, "", "rigid body"}; };
+    row.count = [](const ChosenNumbers&, int) { return OfferCount{1, 0, "", "rigid body"}; };
     return row;
 }
 
 Node typed(const KindRow& kind) { return Node::object({{"type", std::string(kind.name)}}); }
 
-ShapeRow with_lengths(const KindRow& kind) {
-    ShapeRow row = rigid(kind, {rigid_length("size_x", "Length along x", 0.2),
-                                rigid_length("size_y", "Length along y", 0.2),
-                                rigid_length("size_up", "Height", 0.2)});
-    row.size = [](const ShapeNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
-    row.make = [&kind](const ShapeSite& site) {
+Offer with_lengths(const KindRow& kind) {
+    Offer row = rigid(kind, {rigid_length("size_x", "Length along x", 0.2),
+                             rigid_length("size_y", "Length along y", 0.2),
+                             rigid_length("size_up", "Height", 0.2)});
+    row.size = [](const ChosenNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
+    row.make = [&kind](const OfferSite& site) {
         const Place& s = site.size;
         Node shape = typed(kind);
         shape.set("size", site.vector(s[0], s[1], s[2]));
@@ -107,13 +119,13 @@ ShapeRow with_lengths(const KindRow& kind) {
     return row;
 }
 
-ShapeRow with_radius(const KindRow& kind) {
-    ShapeRow row = rigid(kind, {rigid_length("radius", "Radius", 0.1)});
-    row.size = [](const ShapeNumbers& n) {
+Offer with_radius(const KindRow& kind) {
+    Offer row = rigid(kind, {rigid_length("radius", "Radius", 0.1)});
+    row.size = [](const ChosenNumbers& n) {
         const double d = 2 * n["radius"];
         return Place{d, d, d};
     };
-    row.make = [&kind](const ShapeSite& site) {
+    row.make = [&kind](const OfferSite& site) {
         Node shape = typed(kind);
         shape.set("radius", tidy(site.number["radius"]));
         place(site, std::move(shape), site.size[2] / 2);
@@ -122,16 +134,16 @@ ShapeRow with_radius(const KindRow& kind) {
 }
 
 // Standing; its own axis is z, which lies in a scene whose y points up.
-ShapeRow with_radius_and_length(const KindRow& kind) {
-    ShapeRow row = rigid(
+Offer with_radius_and_length(const KindRow& kind) {
+    Offer row = rigid(
         kind, {rigid_length("radius", "Radius", 0.08),
                rigid_length("length", kind.round_ends ? "Length between the round ends" : "Height",
                             0.24)});
-    row.size = [&kind](const ShapeNumbers& n) {
+    row.size = [&kind](const ChosenNumbers& n) {
         const double d = 2 * n["radius"];
         return Place{d, d, n["length"] + (kind.round_ends ? d : 0)};
     };
-    row.make = [&kind](const ShapeSite& site) {
+    row.make = [&kind](const OfferSite& site) {
         Node shape = typed(kind);
         shape.set("radius", tidy(site.number["radius"]));
         shape.set("length", tidy(site.number["length"]));
@@ -142,19 +154,30 @@ ShapeRow with_radius_and_length(const KindRow& kind) {
     return row;
 }
 
-}  // namespace
-
-const Node* rigid_shapes_of(const Node& body) {
-    const Node* const type = body.is_object() ? body.find("type") : nullptr;
-    if (type == nullptr || !(*type == Node("articulated"))) return nullptr;
-    const Node* const model = body.find("model");
-    const Node* const shapes =
-        model != nullptr && model->is_object() ? model->find("shapes") : nullptr;
-    return shapes != nullptr && shapes->is_array() ? shapes : nullptr;
+Offer robot() {
+    Offer row{"robot",
+              "Robot from a file...",
+              "Bodies and joints of a model in MJCF or URDF, where the model has them",
+              Section::bodies,
+              "articulated",
+              {},
+              {".xml", ".urdf", ".mjcf"}};
+    row.rank = 120;
+    row.in_plane = false;
+    row.count = [](const ChosenNumbers&, int) { return OfferCount{-1, -1, ""}; };
+    row.size = [](const ChosenNumbers&) { return Place{}; };
+    row.make = [](const OfferSite& site) {
+        site.add(
+            Section::bodies,
+            Node::object({{"type", "articulated"}, {"name", site.name}, {"model", site.file}}));
+        // Steps as long as those of the model, at most.
+        site.needs_step(robot::RobotModel::load(site.path).options().timestep);
+    };
+    return row;
 }
 
-std::vector<ShapeRow> rigid_rows() {
-    std::vector<ShapeRow> rows;
+std::vector<Offer> rigid_rows() {
+    std::vector<Offer> rows;
     for (const KindRow& kind : geometry::kind_rows()) switch (kind.sized_by) {
             case SizedBy::nothing: break;
             case SizedBy::lengths: rows.push_back(with_lengths(kind)); break;
@@ -164,4 +187,15 @@ std::vector<ShapeRow> rigid_rows() {
     return rows;
 }
 
-}  // namespace hindcast::session
+}  // namespace
+
+}  // namespace hindcast::offers
+
+namespace hindcast {
+
+void offer_articulated(Registry& registry) {
+    for (model::Offer& row : offers::rigid_rows()) registry.offer(std::move(row));
+    registry.offer(offers::robot());
+}
+
+}  // namespace hindcast

@@ -1,0 +1,10 @@
+// Sheets, to add to a scene.
+#pragma once
+
+#include "engine/model/offers/offer.hpp"
+
+namespace hindcast {
+
+void offer_cloth(Registry& registry);
+
+}  // namespace hindcast

@@ -10,7 +10,7 @@ namespace hindcast::articulated {
 
 namespace {
 
-constexpr double least = 1e-15, least_friction = 1e-5;
+constexpr double least_norm = 1e-15, least_friction = 1e-5;
 using Frictions = std::array<Float, 5>;  // along two tangents, about the normal, about the tangents
 
 // The numbers of a contact from two geoms, or from a <pair>.
@@ -38,7 +38,7 @@ V chosen(const Int& priority, const V& a, const V& b, const F& mixed) {
 
 Surface surface_of_geoms(const Given& given, const Int& a, const Int& b, const Int& priority) {
     const Float share_a = given.geom_solmix[a], share_b = given.geom_solmix[b];
-    const Bool some_a = share_a >= least, some_b = share_b >= least;
+    const Bool some_a = share_a >= least_norm, some_b = share_b >= least_norm;
     const Float all = select(some_a && some_b, share_a + share_b, Float(1));
     const Float mix = select(some_a && some_b, share_a / all,
                              select(some_a, Float(1), select(some_b, Float(0), Float(0.5))));
@@ -139,7 +139,8 @@ private:
             masses_[at(number)] = select(is, 1.0 / inverse, Float(0));
         };
         if (p_.elliptic) {
-            const Float first = max(normal / std::max(least, p_.friction_impedance), least);
+            const Float first =
+                max(normal / std::max(least_norm, p_.friction_impedance), least_norm);
             mu_ = f * sqrt(first / normal);
             at_work(0, normal);
             for (int j = 1; j < rows(); ++j) {
@@ -150,7 +151,7 @@ private:
             }
         } else {
             const Float edge = 2.0 / p_.friction_impedance * (f * f) * normal;
-            const Float all = select(dimension_ == 1, normal, max(edge, least));
+            const Float all = select(dimension_ == 1, normal, max(edge, least_norm));
             for (int j = 0; j < rows(); ++j) at_work(j, all);
         }
     }

@@ -4,7 +4,7 @@ namespace hindcast::articulated {
 
 namespace {
 
-constexpr double least = 1e-15, least_impedance = 1e-4, most_impedance = 1 - 1e-4;
+constexpr double least_number = 1e-15, least_impedance = 1e-4, most_impedance = 1 - 1e-4;
 
 // x^p for x > 0, else 0.
 Float power(const Float& x, const Float& p) {
@@ -25,7 +25,7 @@ Float impedance_at(const Five& numbers, const Float& position) {
     const Float first = bounded(numbers[0]), last = bounded(numbers[1]);
     const Float& width = numbers[2];
     const Float midpoint = bounded(numbers[3]), p = max(numbers[4], 1.0);
-    const Bool constant = width <= least || first == last;
+    const Bool constant = width <= least_number || first == last;
     const Float x = abs(position) / select(constant, Float(1), width);
     const Float y = select(x < 1.0, sigmoid(min(x, Float(1)), midpoint, p), Float(1));
     return select(constant, 0.5 * (first + last), first + y * (last - first));
@@ -45,11 +45,11 @@ SoftConstraint::SoftConstraint(const SoftNumbers& numbers, const Float& position
     const Float time = select(direct, Float(1), slower ? max(first, 2.0 * h) : first);
     const Float ratio = select(second > 0.0, second, Float(1));
     const Float k = select(direct, -first / (last * last),
-                           1.0 / max(last * last * time * time * ratio * ratio, least));
-    damping = select(second <= 0.0, -second / last, 2.0 / max(last * time, least));
+                           1.0 / max(last * last * time * time * ratio * ratio, least_number));
+    damping = select(second <= 0.0, -second / last, 2.0 / max(last * time, least_number));
     stiffness = k * d;
     if (!options.discrete) {
-        inverse_mass = max((1.0 - d) / d * inverse_inertia, least);
+        inverse_mass = max((1.0 - d) / d * inverse_inertia, least_number);
         return;
     }
     if (spring == Spring::none) stiffness = 0.0;
@@ -70,7 +70,7 @@ void SoftConstraint::meet_end_of_step(const Float& inverse_inertia, const Float&
         stiffness = select(rebounds, 1.0 / (h_ * h_), stiffness);
     }
     factor_ = 1.0 + h_ * damping + h_ * h_ * stiffness;
-    inverse_mass = max(max(ratio / factor_, least_ratio) * inverse_inertia, least);
+    inverse_mass = max(max(ratio / factor_, least_ratio) * inverse_inertia, least_number);
 }
 
 Float SoftConstraint::reference(const Float& velocity, const Float& position) const {

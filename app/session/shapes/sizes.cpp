@@ -24,27 +24,27 @@ using document::Document;
 using document::Node;
 using model::numbers_in;
 using model::tidy;
-using Vector = std::vector<double>;  // of the scene's dimension
+using SceneVector = std::vector<double>;  // of the scene's dimension
 
-Place place_of(const Vector& v) {
+Place place_of(const SceneVector& v) {
     Place place{};
     std::ranges::copy(v, place.begin());
     return place;
 }
 
-double length(const Vector& v) {
+double length(const SceneVector& v) {
     double square = 0;
     for (const double c : v) square += c * c;
     return std::sqrt(square);
 }
 
-Vector sum(const Vector& a, const Vector& b, double times = 1) {
-    Vector result = a;
+SceneVector sum(const SceneVector& a, const SceneVector& b, double times = 1) {
+    SceneVector result = a;
     for (std::size_t k = 0; k < a.size(); ++k) result[k] += times * b[k];
     return result;
 }
 
-Node node_of(const Vector& v) {
+Node node_of(const SceneVector& v) {
     Node node = Node::array();
     for (const double c : v) node.push_back(tidy(c));
     return node;
@@ -84,7 +84,7 @@ struct Stretch {
 
 // The corners of a box, an interval per axis; drag() moves one end of one interval.
 struct Corners {
-    Vector low, high;
+    SceneVector low, high;
     Stretch drag(std::size_t axis, bool upper, double by) {
         double &moves = upper ? high[axis] : low[axis], kept = upper ? low[axis] : high[axis];
         const double before = std::abs(moves - kept);
@@ -92,9 +92,9 @@ struct Corners {
         moves = upper ? kept + after : kept - after;
         return {axis, kept, after / before};
     }
-    Vector extents() const { return sum(high, low, -1); }
+    SceneVector extents() const { return sum(high, low, -1); }
     Place face(std::size_t axis, bool upper) const {
-        Vector at;
+        SceneVector at;
         for (std::size_t k = 0; k < low.size(); ++k) at.push_back((low[k] + high[k]) / 2);
         at[axis] = upper ? high[axis] : low[axis];
         return place_of(at);
@@ -168,7 +168,7 @@ private:
         const auto r = number("radius");
         if (!center || !r) return;
         for (std::size_t k = 0; k < dimension_; ++k) {
-            Vector at = *center;
+            SceneVector at = *center;
             at[k] += *r;
             all.push_back({{"radius", place_of(at), unit(k, 1), false},
                            [this, r = *r](double by, bool) { return radius(r, by); }});
@@ -184,15 +184,15 @@ private:
                    end = numbers_in(object_.find("end"), dimension_);
         const auto r = number("radius");
         if (!start || !end || !r) return;
-        Vector axis = sum(*end, *start, -1);
+        SceneVector axis = sum(*end, *start, -1);
         const double long_is = length(axis);
         if (long_is <= 0) return;
         for (double& c : axis) c /= long_is;
         for (const bool upper : {false, true}) {
             const double sign = upper ? 1 : -1;
-            Vector along = axis;
+            SceneVector along = axis;
             for (double& c : along) c *= sign;
-            const Vector& moving = upper ? *end : *start;
+            const SceneVector& moving = upper ? *end : *start;
             all.push_back(
                 {{"length", place_of(sum(moving, along, round ? *r : 0)), place_of(along), false},
                  [this, upper, along, moving, long_is](double by, bool) {
@@ -207,12 +207,12 @@ private:
         std::size_t least = 0;
         for (std::size_t k = 1; k < dimension_; ++k)
             if (std::abs(axis[k]) < std::abs(axis[least])) least = k;
-        Vector side(dimension_, 0.0);
+        SceneVector side(dimension_, 0.0);
         side[least] = 1;
         side = sum(side, axis, -axis[least]);
         const double l = length(side);
         for (double& c : side) c /= l;
-        const Vector middle = sum(*start, sum(*end, *start, -1), 0.5 + 0.5 * widest);
+        const SceneVector middle = sum(*start, sum(*end, *start, -1), 0.5 + 0.5 * widest);
         all.push_back({{"radius", place_of(sum(middle, side, *r)), place_of(side), false},
                        [this, r = *r](double by, bool) { return radius(r, by); }});
     }
@@ -224,12 +224,12 @@ private:
         if (!center || !half || !axes) return;
         for (std::size_t k = 0; k < dimension_; ++k)
             for (const double sign : {-1.0, 1.0}) {
-                Vector along = (*axes)[k];
+                SceneVector along = (*axes)[k];
                 for (double& c : along) c *= sign;
                 all.push_back({{axis_names[k], place_of(sum(*center, along, (*half)[k])),
                                 place_of(along), false},
                                [this, k, along, center = *center, half = *half](double by, bool) {
-                                   Vector h = half;
+                                   SceneVector h = half;
                                    h[k] = grown(half[k], by / 2);
                                    Done done{object_, "", {}, {}};
                                    done.object.set("half_extents", node_of(h));
@@ -268,9 +268,10 @@ private:
         const auto spacing = numbers_in(as_written.find("spacing"), dimension_, true);
         const Node* const center = as_written.find("center");
         const Node* const origin = as_written.find("origin");
-        const auto from = center != nullptr   ? numbers_in(center, dimension_, true)
-                          : origin != nullptr ? numbers_in(origin, dimension_, true)
-                                              : std::optional<Vector>(Vector(dimension_, 0.0));
+        const auto from = center != nullptr ? numbers_in(center, dimension_, true)
+                          : origin != nullptr
+                              ? numbers_in(origin, dimension_, true)
+                              : std::optional<SceneVector>(SceneVector(dimension_, 0.0));
         if (!counts || !spacing || !from) return;
         Corners corners{*from, *from};
         for (std::size_t k = 0; k < dimension_; ++k) {
@@ -283,7 +284,7 @@ private:
                                std::size_t axis, bool upper, double by, bool repeats) {
             Corners c = corners;
             auto n = counts;
-            Vector h = spacing;
+            SceneVector h = spacing;
             if (repeats) by = whole(n[axis], h[axis], corners.extents()[axis] + by, 1, 2);
             const Stretch stretch = c.drag(axis, upper, by);
             const auto gaps = static_cast<double>(n[axis] - 1);
@@ -333,7 +334,7 @@ private:
 
     void list(const std::string& pointer) {
         const Node& places = at(object_, pointer);
-        std::vector<Vector> points;
+        std::vector<SceneVector> points;
         for (std::size_t k = 0; k < places.size(); ++k) {
             auto one = numbers_in(&places.item(k), dimension_);
             if (!one) return;
@@ -341,7 +342,7 @@ private:
         }
         if (points.empty()) return;
         Corners corners{points.front(), points.front()};
-        for (const Vector& point : points)
+        for (const SceneVector& point : points)
             for (std::size_t k = 0; k < dimension_; ++k) {
                 corners.low[k] = std::min(corners.low[k], point[k]);
                 corners.high[k] = std::max(corners.high[k], point[k]);
@@ -371,10 +372,11 @@ private:
         const auto cells = counts_of(as_written.find("cells"), 2);
         if (!origin || !warp || !weft || !cells) return;
         for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
-            const Vector &one = which == 0 ? *warp : *weft, &other = which == 0 ? *weft : *warp;
+            const SceneVector &one = which == 0 ? *warp : *weft,
+                              &other = which == 0 ? *weft : *warp;
             const double before = length(one);
             if (before <= 0) continue;
-            Vector along = one;
+            SceneVector along = one;
             for (double& c : along) c /= before;
             all.push_back(
                 {{which == 0 ? "warp" : "weft", place_of(sum(sum(*origin, one), other, 0.5)),
@@ -388,13 +390,13 @@ private:
                      const double after = grown(before, by);
                      Done done{object_, "", {}, {}};
                      Node& grid = at(done.object, "/mesh/grid");
-                     Vector edge = along;
+                     SceneVector edge = along;
                      for (double& c : edge) c *= after;
                      grid.set(which == 0 ? "warp" : "weft", node_of(edge));
                      grid.set("cells", node_of(n));
-                     done.text =
-                         extents_text(which == 0 ? Vector{after, across} : Vector{across, after}) +
-                         counts_text(n, "cells");
+                     done.text = extents_text(which == 0 ? SceneVector{after, across}
+                                                         : SceneVector{across, after}) +
+                                 counts_text(n, "cells");
                      return done;
                  }});
         }
@@ -487,7 +489,7 @@ double grown(double before, double by) {
     return std::max(before + by, least_part * before);
 }
 
-std::string extents_text(const Vector& extents) {
+std::string extents_text(const SceneVector& extents) {
     std::string text;
     for (const double e : extents) {
         if (!text.empty()) text += " x ";
@@ -496,8 +498,8 @@ std::string extents_text(const Vector& extents) {
     return text + " m";
 }
 
-std::optional<std::vector<Vector>> axes_of(const Node* orientation, std::size_t dimension) {
-    std::vector<Vector> axes;
+std::optional<std::vector<SceneVector>> axes_of(const Node* orientation, std::size_t dimension) {
+    std::vector<SceneVector> axes;
     if (dimension == 2) {
         double angle = 0;
         if (orientation != nullptr) {

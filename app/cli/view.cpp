@@ -12,6 +12,12 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/temporary_folder.hpp"
 #include "app/gui/window/app.hpp"
+#include "app/gui/work/files/ending.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
+#include "app/gui/work/values/found_values.hpp"
+#include "app/gui/work/values/handover.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/robot/robot_scene.hpp"
@@ -65,17 +71,17 @@ int draw_without_window(gui::App& app, const ViewOptions& options) {
     int left = options.frames;
     bool failed = false;
     while (left > 0 && std::chrono::steady_clock::now() < end && !interrupted() && app.frame()) {
-        const gui::Workspace& work = app.workspace();
-        failed = work.now().error != nullptr;
-        const bool building = work.is_opening() || work.waits_for_values() ||
-                              work.now().activity == session::Activity::building;
-        const auto& history = work.now().history;
-        const bool ended = history && !history->empty() && !work.is_optimising();
+        const gui::Topics& work = app.work();
+        failed = work.running.now().error != nullptr;
+        const bool building = work.handover.is_opening() || work.values.waits() ||
+                              work.running.now().activity == session::Activity::building;
+        const auto& history = work.running.now().history;
+        const bool ended = history && !history->empty() && !work.running.is_optimising();
         if (!building && (!options.optimise || ended || failed)) --left;
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
     render::write_png(options.screenshot, app.screenshot());
-    if (failed) throw Error(*app.workspace().now().error);
+    if (failed) throw Error(*app.work().running.now().error);
     return 0;
 }
 
@@ -115,13 +121,13 @@ int view(const ViewOptions& options) {
     if (options.screenshot.empty())
         window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast", width, height});
     gui::App app(registry(), std::move(app_options), window.get());
-    app.workspace().optimise_when_open = options.optimise;
-    app.workspace().checkpoint_when_open = options.scene.checkpoint;
-    if (!options.scene.scene.empty()) app.workspace().open(options.scene.scene);
+    app.work().opening.optimise_when_open = options.optimise;
+    app.work().opening.checkpoint_when_open = options.scene.checkpoint;
+    if (!options.scene.scene.empty()) app.work().opening.open(options.scene.scene);
     if (window == nullptr) return draw_without_window(app, options);
     app.run();
     if (!interrupted()) return 0;
-    if (app.workspace().left_autosave())
+    if (app.work().ending.left_autosave())
         complain("what was not saved is kept; the next start offers it");
     return interrupted_status();
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "app/gui/work/state/settings.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/model/registry.hpp"
 #include "tests/support/all_modules.hpp"

@@ -4,7 +4,7 @@
 //     Robot robot;
 //     robot.run([&](ImGuiTestContext& hands) {
 //         hands.ItemClick("//**/spring cage");
-//         CHECK(robot.wait([&] { return robot.work().has_run(); }));
+//         CHECK(robot.wait([&] { return robot.work().running.has_run(); }));
 //         robot.picture("opened");
 //     });
 #pragma once
@@ -22,6 +22,8 @@
 #include <vector>
 
 #include "app/gui/window/app.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hindcast::test {
@@ -62,8 +64,8 @@ public:
 
     gui::App& app() { return *app_; }
     gui::Window& window() { return *window_; }  // with Options::window only
-    gui::Workspace& work() { return app_->workspace(); }
-    const session::Snapshot& now() { return work().now(); }
+    gui::Topics& work() { return app_->work(); }
+    const session::Snapshot& now() { return work().running.now(); }
     // Copies of the bundled scenes: files of the user, which may be changed; and those that the
     // gallery shows, which the window does not write to.
     std::filesystem::path scenes() const { return folder_.path() / "scenes"; }

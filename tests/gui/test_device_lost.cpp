@@ -8,6 +8,12 @@
 
 #include "app/gui/window/app.hpp"
 #include "app/gui/window/window.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
 #include "engine/model/registry.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/paths.hpp"
@@ -41,12 +47,12 @@ struct Desktop {
         if (on_display)
             window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast test", 640, 480});
         app = std::make_unique<gui::App>(test::all_modules(), std::move(options), window.get());
-        app->workspace().open(folder.path() / "cage.json");
+        app->work().opening.open(folder.path() / "cage.json");
         frames_until([&] {
-            const session::Snapshot& now = app->workspace().now();
-            return app->workspace().has_run() && now.steps_computed == now.steps;
+            const session::Snapshot& now = app->work().running.now();
+            return app->work().running.has_run() && now.steps_computed == now.steps;
         });
-        REQUIRE(app->workspace().set("/forces/0/stiffness", document::Node(90.0), "Stiffness"));
+        REQUIRE(app->work().scene.set("/forces/0/stiffness", document::Node(90.0), "Stiffness"));
         frames_until([&] { return is_drawn(); });
     }
     ~Desktop() {
@@ -82,18 +88,18 @@ void lose_and_go_on(bool on_display) {
     CHECK_FALSE(app.context().lost());
     CHECK_FALSE(program.is_drawn());  // nothing came from the simulation yet
     const auto told = [&](const char* text) {
-        return std::ranges::any_of(app.workspace().notices(), [&](const gui::Notice& n) {
+        return std::ranges::any_of(app.work().messages.notices(), [&](const gui::Notice& n) {
             return n.text.find(text) != std::string::npos;
         });
     };
     CHECK(told("was lost"));
     program.frames_until([&] { return program.is_drawn(); });
     // The edit is still there, unsaved, and can be taken back.
-    gui::Workspace& work = app.workspace();
-    CHECK(work.editor().unsaved());
-    CHECK(work.document().find("/forces/0/stiffness")->real() == 90);
-    CHECK(work.edit([](session::Editor& e) { e.undo(); }));
-    CHECK_FALSE(work.editor().unsaved());
+    gui::Topics& work = app.work();
+    CHECK(work.scene.editor().unsaved());
+    CHECK(work.scene.document().find("/forces/0/stiffness")->real() == 90);
+    CHECK(work.scene.edit([](session::Editor& e) { e.undo(); }));
+    CHECK_FALSE(work.scene.editor().unsaved());
     for (int k = 0; k < 5; ++k) app.frame();
     const render::Image image = app.screenshot();
     const auto [least, most] = std::ranges::minmax(image.pixels);

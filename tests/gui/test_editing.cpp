@@ -9,6 +9,13 @@
 #include <cmath>
 #include <functional>
 
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/values/found_values.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
@@ -25,9 +32,9 @@ using test::stop_at;
 namespace {
 
 void optimise(Robot& robot) {
-    robot.work().optimise(session::Optimise::What::start);
-    REQUIRE(
-        robot.wait([&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+    robot.work().running.optimise(session::Optimise::What::start);
+    REQUIRE(robot.wait(
+        [&] { return last_iteration(robot) >= 30 && !robot.work().running.is_optimising(); }));
     robot.frames(3);
 }
 
@@ -70,7 +77,7 @@ TEST_CASE("gui editing: the text button shows the file, \"Plot it\" the plot; th
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().focus_panel = "Plots";
+        robot.work().requests.focus_panel = "Plots";
         optimise(robot);
         select(robot, "/forces/0");
         // A right click on a field's name leads to it in the text. The plot stays.
@@ -81,8 +88,8 @@ TEST_CASE("gui editing: the text button shows the file, \"Plot it\" the plot; th
         hands.ItemClick("//$FOCUSED/Show it in the text");
         robot.frames(3);
         // The text has taken it (where it stands: tests/gui/text), and is in front.
-        CHECK(robot.work().selection().pointer == "/forces/0");
-        CHECK(robot.work().selection().field.empty());
+        CHECK(robot.work().chosen.object.pointer == "/forces/0");
+        CHECK(robot.work().chosen.object.field.empty());
         const bool in_front = ImGui::FindWindowByName("###Scene file")->DockTabIsVisible;
         CHECK(in_front);
         CHECK(curves_shown() == std::vector<std::string>{"loss"});
@@ -141,7 +148,7 @@ TEST_CASE("gui editing: the menu is that of the number under the mouse, and says
         robot.picture("entry_menu_disabled");
         hands.ItemClick("//$FOCUSED/Optimise it");
         robot.frames(2);
-        CHECK(robot.work().editor().undo_name() == "Optimise ball.mass");
+        CHECK(robot.work().scene.editor().undo_name() == "Optimise ball.mass");
         CHECK(robot.wait([&] { return robot.now().parameters.size() == 2; }));
         menu_on(robot, hands, "//###Inspector/**/ball.mass/##value");
         CHECK(is_enabled(hands, "Sweep it"));
@@ -150,8 +157,8 @@ TEST_CASE("gui editing: the menu is that of the number under the mouse, and says
         CHECK(at(robot, "/parameters")->size() == 1);
 
         // A parameter that leaves a component out.
-        robot.work().set("/parameters/0/components", document::Node::array({document::Node("x")}),
-                         "Components");
+        robot.work().scene.set("/parameters/0/components",
+                               document::Node::array({document::Node("x")}), "Components");
         CHECK(robot.wait([&] { return robot.now().parameters.at(0).names.size() == 1; }));
         robot.frames(2);
         menu_on(robot, hands, "//###Inspector/**/ball.velocity/$$2/##value");
@@ -176,7 +183,7 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
         hands.ItemClick("//###Menu_00/strap.stiffness");
         robot.frames(3);
         CHECK(at(robot, "/parameters/2/path")->string() == "strap.stiffness");
-        CHECK(robot.work().selection().pointer == "/parameters/2");
+        CHECK(robot.work().chosen.object.pointer == "/parameters/2");
         CHECK(runs_what_is_edited(robot));
         REQUIRE_FALSE(robot.now().error);
 
@@ -198,19 +205,19 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
         // A group of it, with another parameter, a name and a factor.
         hands.ItemClick("//###Inspector/**/\xef\x81\xa7##new_group");
         robot.frames(3);
-        CHECK(robot.work().selection().pointer == "/optimizer/groups/group");
+        CHECK(robot.work().chosen.object.pointer == "/optimizer/groups/group");
         hands.ItemClick("//###Inspector/**/bands.stiffness##0");
         CHECK(at(robot, "/parameters/0/group")->string() == "group");
         hands.ItemClick("//###Inspector/##name");
         hands.KeyCharsReplaceEnter("stiff");
         robot.frames(3);
-        CHECK(robot.work().selection().pointer == "/optimizer/groups/stiff");
+        CHECK(robot.work().chosen.object.pointer == "/optimizer/groups/stiff");
         hands.ItemClick("//###Inspector/##rate");
         robot.frames(2);
         hands.KeyCharsReplaceEnter("0.5");
         robot.frames(3);
         CHECK(at(robot, "/optimizer/groups/stiff/rate")->real() == 0.5);
-        CHECK(robot.work().editor().undo_name() == "Rate of stiff");
+        CHECK(robot.work().scene.editor().undo_name() == "Rate of stiff");
         CHECK(runs_what_is_edited(robot));
         REQUIRE_FALSE(robot.now().error);
         CHECK(robot.wait([&] {
@@ -221,12 +228,13 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
 
         // Ctrl+D on a whole parameter says why there is no copy.
         select(robot, "/parameters/2");
-        const auto document = robot.work().editor().document();
+        const auto document = robot.work().scene.editor().document();
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_D);
         robot.frames(2);
-        CHECK(robot.work().editor().document() == document);
-        REQUIRE_FALSE(robot.work().notices().empty());
-        CHECK(robot.work().notices().back().text.find("strap.stiffness") != std::string::npos);
+        CHECK(robot.work().scene.editor().document() == document);
+        REQUIRE_FALSE(robot.work().messages.notices().empty());
+        CHECK(robot.work().messages.notices().back().text.find("strap.stiffness") !=
+              std::string::npos);
         // Delete takes it out; the group stays with the other one, until that goes as well.
         hands.KeyPress(ImGuiKey_Delete);
         robot.frames(2);
@@ -239,9 +247,9 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
         CHECK(at(robot, "/parameters/0/group") == nullptr);
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
-        while (robot.work().editor().can_undo())
-            robot.work().edit([](session::Editor& e) { e.undo(); });
-        CHECK_FALSE(robot.work().editor().unsaved());
+        while (robot.work().scene.editor().can_undo())
+            robot.work().scene.edit([](session::Editor& e) { e.undo(); });
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
     });
 }
 
@@ -262,7 +270,7 @@ TEST_CASE("gui editing: components and elements of a parameter") {
         // The copy is of the component that is left.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_D);
         robot.frames(2);
-        CHECK(robot.work().selection().pointer == "/parameters/1");
+        CHECK(robot.work().chosen.object.pointer == "/parameters/1");
         CHECK(document::to_line(*at(robot, "/parameters/1/components")) == "[\"y\"]");
         CHECK(robot.wait([&] { return robot.now().parameters.size() == 2; }));
         CHECK_FALSE(robot.now().error);
@@ -274,18 +282,18 @@ TEST_CASE("gui editing: plots say what is left out, and zoom, move and fit again
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         // 3 x 8 numbers of the springs and 3 of the ball: 27.
-        robot.work().set("/parameters",
-                         document::Document::parse(R"([{"path": "cage.rest_length"},
+        robot.work().scene.set("/parameters",
+                               document::Document::parse(R"([{"path": "cage.rest_length"},
                 {"path": "cage.stiffness", "per": "element"},
                 {"path": "cage.damping", "per": "element"}, {"path": "ball.velocity"}])")
-                             .root(),
-                         "More parameters");
+                                   .root(),
+                               "More parameters");
         REQUIRE(robot.wait([&] {
             return robot.now().revision == robot.now().applied_revision &&
                    robot.now().parameters.size() == 4;
         }));
         REQUIRE_FALSE(robot.now().error);
-        robot.work().focus_panel = "Plots";
+        robot.work().requests.focus_panel = "Plots";
         optimise(robot);
         hands.ItemClick("//###Plots/Parameters");
         robot.frames(4);
@@ -345,15 +353,15 @@ TEST_CASE("gui editing: the table of launches is sorted by each of its columns")
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "slingshot.json");
-        robot.work().send(session::Profile{true});
-        robot.work().focus_panel = "Launches";
-        robot.work().optimise(session::Optimise::What::start);
+        robot.work().running.send(session::Profile{true});
+        robot.work().requests.focus_panel = "Launches";
+        robot.work().running.optimise(session::Optimise::What::start);
         REQUIRE(robot.wait(
             [&] { return last_iteration(robot) >= 1 && !robot.now().launches.empty(); }));
-        robot.work().optimise(session::Optimise::What::stop);
-        robot.work().play(false);
+        robot.work().running.optimise(session::Optimise::What::stop);
+        robot.work().running.play(false);
         REQUIRE(robot.wait([&] {
-            return !robot.work().is_optimising() &&
+            return !robot.work().running.is_optimising() &&
                    robot.now().activity == session::Activity::idle && !robot.now().playing;
         }));
         robot.frames(10);
@@ -416,28 +424,28 @@ TEST_CASE("gui editing: revert brings the scene's parameters back, and is no edi
                        robot.now().steps_computed == robot.now().steps;
             });
         };
-        robot.work().focus_panel = "Optimiser";
+        robot.work().requests.focus_panel = "Optimiser";
         robot.frames(3);
         CHECK(reverted(written));
         CHECK(robot.now().loss == loss);
-        CHECK_FALSE(robot.work().editor().can_undo());
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().can_undo());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         // What was found is not lost: its iterations are there, and are accepted from there.
-        robot.work().send(session::ShowIteration{30});
+        robot.work().running.send(session::ShowIteration{30});
         REQUIRE(robot.wait([&] {
             return robot.now().shown_iteration == 30 &&
                    robot.now().steps_computed == robot.now().steps;
         }));
         const std::vector<double> found = *robot.now().values;
         CHECK(found != written);
-        robot.work().accept();
-        REQUIRE(robot.wait([&] { return robot.work().editor().can_undo(); }));
-        CHECK(robot.work().editor().undo_name() == "Accept iteration 30");
+        robot.work().values.accept();
+        REQUIRE(robot.wait([&] { return robot.work().scene.editor().can_undo(); }));
+        CHECK(robot.work().scene.editor().undo_name() == "Accept iteration 30");
         CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
         // Now the scene has these; with Ctrl+Z it has the first ones, and revert goes there.
         CHECK(reverted(found));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
         CHECK(reverted(written));
         CHECK(robot.now().loss == loss);
@@ -449,7 +457,7 @@ TEST_CASE("gui editing: the energies of a run are plotted, and their sum") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "soft_beam.json");
         REQUIRE(runs_what_is_edited(robot));
-        robot.work().focus_panel = "Plots";
+        robot.work().requests.focus_panel = "Plots";
         robot.frames(3);
         hands.ItemClick("//###Plots/Energy");
         robot.frames(4);
@@ -471,20 +479,20 @@ TEST_CASE("gui editing: no button of the plots is cut, with large text neither")
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().play(false);
+        robot.work().running.play(false);
         optimise(robot);
         for (const double scale : {1.0, 1.5}) {
             robot.work().settings.font_scale = scale;
-            robot.work().save_settings();
+            robot.work().settings.save();
             const std::string tail = scale > 1 ? "_large" : "";
             for (const char* panel : {"Objective", "Optimiser", "Plots", "Launches"}) {
-                robot.work().focus_panel = panel;
+                robot.work().requests.focus_panel = panel;
                 robot.frames(4);
             }
             for (const char* pointer :
                  {"", "/forces/0", "/bodies/0", "/parameters/0", "/optimizer", "/objective/0"}) {
                 select(robot, pointer);
-                robot.work().focus_panel = "Plots";
+                robot.work().requests.focus_panel = "Plots";
                 robot.frames(3);
                 std::string name = std::string("text") + pointer + tail;
                 std::ranges::replace(name, '/', '_');
@@ -499,11 +507,11 @@ TEST_CASE("gui editing: no button of the plots is cut, with large text neither")
                 CHECK(info.RectClipped.GetWidth() == info.RectFull.GetWidth());
                 CHECK(info.RectClipped.GetHeight() == info.RectFull.GetHeight());
             }
-            robot.work().focus_panel = "Objective";
+            robot.work().requests.focus_panel = "Objective";
             robot.frames(4);
             robot.picture("text_objective_panel" + tail);
         }
         robot.work().settings.font_scale = 1;
-        robot.work().save_settings();
+        robot.work().settings.save();
     });
 }

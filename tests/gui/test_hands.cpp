@@ -7,6 +7,12 @@
 #include <imgui_internal.h>
 
 #include "app/gui/window/window.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/skip.hpp"
 
@@ -31,9 +37,9 @@ ImGuiID row_of(const std::string& section, const std::string& pointer) {
 void pull_the_ball(Robot& robot) {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().send(session::SetSpeed{0.1});
+        robot.work().running.send(session::SetSpeed{0.1});
         test::stop_at(robot, 0);
-        const render::Camera camera = robot.work().view.camera;
+        const render::Camera camera = robot.work().looks.view.camera;
         const ImVec2 ball = test::on_screen(robot, hands, {0, 0, 0});
         hands.MouseMoveToPos(ball);
         hands.KeyDown(ImGuiMod_Ctrl);
@@ -48,12 +54,12 @@ void pull_the_ball(Robot& robot) {
         const ImVec2 seen = test::on_screen(robot, hands, hand.place);
         CHECK(std::abs(seen.x - ball.x - 150) < 8);
         CHECK(std::abs(seen.y - ball.y + 70) < 8);
-        CHECK(robot.work().view.camera == camera);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK(robot.work().looks.view.camera == camera);
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         hands.MouseUp(ImGuiMouseButton_Left);
         hands.KeyUp(ImGuiMod_Ctrl);
         REQUIRE(robot.wait([&] { return at(robot, "/forces")->size() == 2; }));
-        CHECK(robot.work().editor().undo_name() == "Pull ball point 0");
+        CHECK(robot.work().scene.editor().undo_name() == "Pull ball point 0");
         CHECK(at(robot, "/forces/1/type")->string() == "pull");
         CHECK(at(robot, "/forces/1/start_step")->integer() == 0);
         CHECK(at(robot, "/forces/1/places")->size() >= 8);
@@ -67,7 +73,7 @@ void pull_the_ball(Robot& robot) {
         // It is one step of undo.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/forces")->size() == 1);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         CHECK(runs_what_is_edited(robot));
 
         // Escape lets go without a trace.
@@ -81,8 +87,8 @@ void pull_the_ball(Robot& robot) {
         hands.MouseUp(ImGuiMouseButton_Left);
         hands.KeyUp(ImGuiMod_Ctrl);
         robot.frames(5);
-        CHECK_FALSE(robot.work().editor().unsaved());
-        CHECK(robot.work().view.camera == camera);
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
+        CHECK(robot.work().looks.view.camera == camera);
     });
 }
 
@@ -99,15 +105,16 @@ TEST_CASE("gui: Ctrl and the mouse pull on the ball in a real window; a file is 
     pull_the_ball(robot);
     robot.run([&](ImGuiTestContext&) {
         robot.window().on_drop({robot.scenes() / "thrown_ball.json", robot.scenes() / "flag.json"});
-        CHECK(robot.wait([&] { return robot.work().title() == "thrown ball"; }));
+        CHECK(robot.wait([&] { return robot.work().scene.title() == "thrown ball"; }));
         REQUIRE(test::opened(robot));
-        CHECK(robot.work().editor().file() == robot.scenes() / "thrown_ball.json");
+        CHECK(robot.work().scene.editor().file() == robot.scenes() / "thrown_ball.json");
         // With unsaved changes there is a question first.
-        REQUIRE(robot.work().set("/gravity", document::Node::array({0.0, 0.0, -3.0}), "Gravity"));
+        REQUIRE(
+            robot.work().scene.set("/gravity", document::Node::array({0.0, 0.0, -3.0}), "Gravity"));
         robot.window().on_drop({robot.scenes() / "free_flight.json"});
-        CHECK(robot.wait([&] { return robot.work().question().has_value(); }));
+        CHECK(robot.wait([&] { return robot.work().messages.question().has_value(); }));
         robot.frames(2);
-        CHECK(robot.work().title() == "thrown ball");
+        CHECK(robot.work().scene.title() == "thrown ball");
     });
 }
 
@@ -115,24 +122,24 @@ TEST_CASE("gui: arrows of the loss by forces, linear and by the logarithm") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "flag.json");
-        robot.work().play(false);
+        robot.work().running.play(false);
         hands.ItemClick("//###View/##arrows");
         robot.frames(2);
         hands.ItemClick("//$FOCUSED/force gradient");
-        CHECK(robot.work().arrows == "force gradient");
-        robot.work().send(session::Seek{20});
+        CHECK(robot.work().looks.arrows == "force gradient");
+        robot.work().running.send(session::Seek{20});
         CHECK(robot.wait([&] {
             return robot.now().gradient && robot.now().activity == session::Activity::idle &&
                    robot.now().step > 0;
         }));
-        robot.work().fit_arrows = false;
-        robot.work().view.arrow_scale = 5;
+        robot.work().looks.fit_arrows = false;
+        robot.work().looks.view.arrow_scale = 5;
         robot.frames(6);
         robot.picture("arrows_linear");
         hands.ItemClick("//###View/log");
-        CHECK(robot.work().view.arrow_log);
-        robot.work().fit_arrows = false;
-        robot.work().view.arrow_scale = 0.3;
+        CHECK(robot.work().looks.view.arrow_log);
+        robot.work().looks.fit_arrows = false;
+        robot.work().looks.view.arrow_scale = 0.3;
         robot.frames(6);
         robot.picture("arrows_log");
     });
@@ -143,7 +150,7 @@ TEST_CASE("gui: rename a body in the scene tree; what refers to it follows") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         test::stop_at(robot, 0);
-        const document::Document before = robot.work().document();
+        const document::Document before = robot.work().scene.document();
         hands.ItemDoubleClick(row_of("bodies", "/bodies/0"));
         robot.frames(2);
         robot.picture("renaming");
@@ -156,44 +163,44 @@ TEST_CASE("gui: rename a body in the scene tree; what refers to it follows") {
                       .item(0)
                       .string() == "marble");
         CHECK(at(robot, "/objective/0/of")->string() == "marble");
-        CHECK(robot.work().editor().undo_name() == "Rename ball to marble");
+        CHECK(robot.work().scene.editor().undo_name() == "Rename ball to marble");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         robot.picture("renamed");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-        CHECK(robot.work().document() == before);
+        CHECK(robot.work().scene.document() == before);
         // Names that are taken are refused, and say so.
         hands.ItemDoubleClick(row_of("bodies", "/bodies/0"));
         robot.frames(2);
         hands.KeyCharsReplaceEnter("anchors");
         robot.frames(2);
-        CHECK(robot.work().document() == before);
-        CHECK_FALSE(robot.work().notices().empty());
+        CHECK(robot.work().scene.document() == before);
+        CHECK_FALSE(robot.work().messages.notices().empty());
     });
 }
 
 TEST_CASE("gui: the tour of the first start has five steps, and does not come again") {
     Robot robot({.tour = true});
     robot.run([&](ImGuiTestContext& hands) {
-        REQUIRE(robot.work().show_tour);
-        CHECK(robot.work().tour_step == 0);
+        REQUIRE(robot.work().requests.show_tour);
+        CHECK(robot.work().requests.tour_step == 0);
         robot.picture("tour_1");
         hands.ItemClick("//##dock/**/spring cage");  // what the first step asks for
         REQUIRE(test::opened(robot));
-        CHECK(robot.wait([&] { return robot.work().tour_step == 1; }));
+        CHECK(robot.wait([&] { return robot.work().requests.tour_step == 1; }));
         robot.picture("tour_2");
         hands.ItemClick("//Tour/Next");
-        CHECK(robot.work().tour_step == 2);
+        CHECK(robot.work().requests.tour_step == 2);
         robot.picture("tour_3");
         hands.KeyPress(ImGuiKey_O);
-        CHECK(robot.wait([&] { return robot.work().tour_step == 3; }));
+        CHECK(robot.wait([&] { return robot.work().requests.tour_step == 3; }));
         robot.picture("tour_4");
         hands.ItemClick("//Tour/Next");
-        CHECK(robot.work().tour_step == 4);
+        CHECK(robot.work().requests.tour_step == 4);
         robot.picture("tour_5");
         hands.ItemClick("//Tour/Done");
         robot.frames(2);
-        CHECK_FALSE(robot.work().show_tour);
+        CHECK_FALSE(robot.work().requests.show_tour);
         const document::Document kept =
             document::Document::load(robot.folder() / "state/settings.json");
         CHECK(kept.find("/tour_done")->boolean());
@@ -201,10 +208,10 @@ TEST_CASE("gui: the tour of the first start has five steps, and does not come ag
         const gui::Actions actions;
         CHECK(actions.run("tour", robot.work()));
         robot.frames(2);
-        CHECK(robot.work().show_tour);
+        CHECK(robot.work().requests.show_tour);
         hands.ItemClick("//Tour/Leave the tour");
         robot.frames(2);
-        CHECK_FALSE(robot.work().show_tour);
+        CHECK_FALSE(robot.work().requests.show_tour);
     });
 }
 
@@ -213,7 +220,7 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         test::stop_at(robot, 0);
-        robot.work().select({"/forces/0", -1, ""});
+        robot.work().chosen.select({"/forces/0", -1, ""});
         robot.frames(3);
         const auto lock = [](const char* symbol) {
             return std::string("//###Inspector/**/cage.damping/") + symbol + "##lock";
@@ -222,7 +229,7 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
         hands.ItemClick(lock(gui::icon::unlock).c_str());
         REQUIRE(at(robot, "/parameters")->size() == 2);
         CHECK(at(robot, "/parameters/1/path")->string() == "cage.damping");
-        CHECK(robot.work().editor().undo_name() == "Optimise cage.damping");
+        CHECK(robot.work().scene.editor().undo_name() == "Optimise cage.damping");
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] {
             return std::ranges::any_of(robot.now().parameters,
@@ -256,7 +263,7 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
         hands.ItemClick("//$FOCUSED/Reset to the default");
         robot.frames(2);
         CHECK(at(robot, "/forces/0/damping") == nullptr);
-        CHECK(robot.work().editor().undo_name() == "Reset cage.damping");
+        CHECK(robot.work().scene.editor().undo_name() == "Reset cage.damping");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);

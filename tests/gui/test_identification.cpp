@@ -7,6 +7,12 @@
 #include <fstream>
 #include <thread>
 
+#include "app/gui/work/files/ending.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/files/saving.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
 #include "app/session/document/identification_task.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
@@ -42,9 +48,9 @@ void write_flight(const std::filesystem::path& folder, const std::string& more =
 template <class... More>
 void open_flight(Robot& robot, const More&... more) {
     write_flight(robot.folder(), more...);
-    robot.work().open(robot.folder() / "flight.json");
+    robot.work().opening.open(robot.folder() / "flight.json");
     REQUIRE(test::opened(robot));
-    robot.work().focus_panel = "Identification";
+    robot.work().requests.focus_panel = "Identification";
     robot.frames(4);
 }
 
@@ -83,7 +89,7 @@ TEST_CASE("gui identification: check, fit, accept, undo, report") {
         // v = sum t x / sum t^2, with sums over t = 0.1 k: 0.5 + 0.01 * 0.5 / 3.85.
         CHECK(at(robot, "/bodies/0/velocity/0")->real() ==
               doctest::Approx(0.5 + 0.005 / 3.85).epsilon(1e-9));
-        CHECK(robot.work().editor().undo_name() == "Accept identified parameters");
+        CHECK(robot.work().scene.editor().undo_name() == "Accept identified parameters");
         CHECK(test::runs_what_is_edited(robot));
         press(hands, "###Write report");
         robot.frames(3);
@@ -109,21 +115,21 @@ TEST_CASE("gui identification: estimates are asked about before another scene, o
         open_flight(robot);
         press(hands, "###Check");
         ended(robot, hands);
-        robot.work().when_saved([] {});  // nothing is lost by a check
-        CHECK_FALSE(robot.work().question());
+        robot.work().saving.when_saved([] {});  // nothing is lost by a check
+        CHECK_FALSE(robot.work().messages.question());
         press(hands, "###Fit");
         ended(robot, hands);
         robot.picture("identification_not_accepted");
 
-        robot.work().open(robot.scenes() / "flag.json");
+        robot.work().opening.open(robot.scenes() / "flag.json");
         robot.frames(3);
-        REQUIRE(robot.work().question());
+        REQUIRE(robot.work().messages.question());
         robot.picture("identification_question");
         CHECK(test::answers(robot) ==
               std::vector<std::string>{"Accept and save", "Discard", "Cancel"});
         hands.KeyPress(ImGuiKey_Enter);  // Cancel: Enter loses nothing
         robot.frames(3);
-        CHECK(robot.work().title() == "flight");
+        CHECK(robot.work().scene.title() == "flight");
         CHECK(velocity() == 0.1);
 
         // Saving says so as well.
@@ -132,21 +138,21 @@ TEST_CASE("gui identification: estimates are asked about before another scene, o
         CHECK(test::said(robot, "without what was found"));
         CHECK(velocity() == 0.1);
 
-        robot.work().open(robot.scenes() / "flag.json");
+        robot.work().opening.open(robot.scenes() / "flag.json");
         robot.frames(3);
         hands.ItemClick("//###question/Accept and save");
-        REQUIRE(robot.wait([&] { return robot.work().title() == "flag"; }));
+        REQUIRE(robot.wait([&] { return robot.work().scene.title() == "flag"; }));
         REQUIRE(test::opened(robot));
         CHECK(velocity() == estimate);
 
         // Accepted, or fitted again without a change, nothing is asked.
-        robot.work().open(file);
-        REQUIRE(robot.wait([&] { return robot.work().title() == "flight"; }));
+        robot.work().opening.open(file);
+        REQUIRE(robot.wait([&] { return robot.work().scene.title() == "flight"; }));
         REQUIRE(test::opened(robot));
-        robot.work().focus_panel = "Identification";
+        robot.work().requests.focus_panel = "Identification";
         robot.frames(4);
-        robot.work().request_quit();
-        CHECK(robot.work().quit());
+        robot.work().ending.request();
+        CHECK(robot.work().ending.has_come());
     });
 }
 
@@ -156,19 +162,19 @@ TEST_CASE("gui identification: one that runs is not dropped without a question")
         open_flight(robot, "", R"("step": 1e-6, "steps": 1000000)");
         press(hands, "###Fit");
         robot.frames(2);
-        robot.work().open(robot.scenes() / "flag.json");
-        REQUIRE(robot.work().question());
+        robot.work().opening.open(robot.scenes() / "flag.json");
+        REQUIRE(robot.work().messages.question());
         CHECK(test::answers(robot) == std::vector<std::string>{"End it", "Cancel"});
         robot.frames(3);
         robot.picture("identification_running_question");
         hands.KeyPress(ImGuiKey_Enter);
         robot.frames(3);
-        CHECK(robot.work().title() == "flight");
-        CHECK_FALSE(robot.work().question());
-        robot.work().open(robot.scenes() / "flag.json");
+        CHECK(robot.work().scene.title() == "flight");
+        CHECK_FALSE(robot.work().messages.question());
+        robot.work().opening.open(robot.scenes() / "flag.json");
         robot.frames(3);
         hands.ItemClick("//###question/End it");
-        CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
+        CHECK(robot.wait([&] { return robot.work().scene.title() == "flag"; }));
     });
 }
 
@@ -178,9 +184,9 @@ TEST_CASE("gui identification: a signal keeps the estimates in the autosave") {
         open_flight(robot);
         press(hands, "###Fit");
         ended(robot, hands);
-        robot.work().end_without_asking(true);
-        CHECK(robot.work().left_autosave());
-        const auto kept = robot.work().editor().find_autosave(robot.folder() / "flight.json");
+        robot.work().ending.end_without_asking(true);
+        CHECK(robot.work().ending.left_autosave());
+        const auto kept = robot.work().scene.editor().find_autosave(robot.folder() / "flight.json");
         REQUIRE(kept);
         CHECK(document::Document::load(kept->file).at("/bodies/0/velocity/0").real() ==
               doctest::Approx(0.5 + 0.005 / 3.85).epsilon(1e-9));
@@ -199,10 +205,10 @@ TEST_CASE("gui identification: what cannot be done is said in words") {
         press(hands, "###Fit");
         ended(robot, hands);
         robot.picture("identification_no_samples");
-        CHECK_FALSE(robot.work().quit());
+        CHECK_FALSE(robot.work().ending.has_come());
         // A scene that measures nothing.
         test::open(robot, "spring_cage.json");
-        robot.work().focus_panel = "Identification";
+        robot.work().requests.focus_panel = "Identification";
         robot.frames(4);
         robot.picture("identification_none");
     });
@@ -280,7 +286,7 @@ TEST_CASE("gui identification: a robot with shots") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         test::open(robot, "robots/measured_pendulum.json");
-        robot.work().focus_panel = "Identification";
+        robot.work().requests.focus_panel = "Identification";
         robot.frames(4);
         press(hands, "###Fit");
         ended(robot, hands);

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/all_modules.hpp"
@@ -31,7 +35,7 @@ TEST_CASE("gui inspector: a vector that is not written is written by its first e
         robot.frames(2);
         REQUIRE(at(robot, "/bodies/0/velocity") != nullptr);
         CHECK(document::to_line(*at(robot, "/bodies/0/velocity")) == "[0.0, 0.0, 1.5]");
-        CHECK(robot.work().editor().undo_name() == "Change ball.velocity");
+        CHECK(robot.work().scene.editor().undo_name() == "Change ball.velocity");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         const auto velocity = [&] {
@@ -50,7 +54,7 @@ TEST_CASE("gui inspector: a vector that is not written is written by its first e
         CHECK(at(robot, "/bodies/0/velocity/0")->real() > 0);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/bodies/0/velocity") == nullptr);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
     });
 }
 
@@ -95,7 +99,7 @@ TEST_CASE("gui inspector: a drag that the simulation answers late goes where the
         CHECK(at(robot, "/bodies/0/velocity/0")->real() == last);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/bodies/0/velocity") == nullptr);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         answers = true;
         CHECK(runs_what_is_edited(robot));
     });
@@ -124,13 +128,14 @@ TEST_CASE("gui inspector: what an iteration has found is shown, then what an edi
                 ->values.at(0);
         };
         CHECK(shown() == 200000);
-        robot.work().optimise(session::Optimise::What::start);
-        REQUIRE(robot.wait(
-            [&] { return test::last_iteration(robot) > 0 && !robot.work().is_optimising(); }));
+        robot.work().running.optimise(session::Optimise::What::start);
+        REQUIRE(robot.wait([&] {
+            return test::last_iteration(robot) > 0 && !robot.work().running.is_optimising();
+        }));
         robot.frames(3);
         CHECK(modulus() < 190000);
         CHECK(shown() == modulus());
-        robot.work().set("/bodies/0/young_modulus", document::Node(150000.0), "Softer");
+        robot.work().scene.set("/bodies/0/young_modulus", document::Node(150000.0), "Softer");
         CHECK(shown() == 150000);
         CHECK(runs_what_is_edited(robot));
         CHECK(shown() == 150000);
@@ -147,13 +152,13 @@ TEST_CASE("gui inspector: what is generated is written as numbers, and can then 
                     "positions": {"formula": ["-y", "x", "z + 0.25"]}}]})");
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
-        robot.work().open(folder / "tet.json");
+        robot.work().opening.open(folder / "tet.json");
         REQUIRE(test::opened(robot));
         stop_at(robot, 0);
         select(robot, "/bodies/0");
-        robot.work().tool = gui::Tool::move;
+        robot.work().looks.tool = gui::Tool::move;
         robot.frames(3);
-        CHECK(robot.work().tool_problem.find("\"Write as numbers\"") != std::string::npos);
+        CHECK(robot.work().looks.tool_problem.find("\"Write as numbers\"") != std::string::npos);
         robot.picture("generated_positions");
         const std::string lock =
             std::string("//###Inspector/**/tet.positions/") + gui::icon::unlock + "##lock";
@@ -166,10 +171,10 @@ TEST_CASE("gui inspector: what is generated is written as numbers, and can then 
         robot.frames(2);
         CHECK(document::to_line(*at(robot, "/bodies/0/positions")) ==
               "[[-0.0, 0.0, 0.25], [-0.0, 1.0, 0.25], [-1.0, 0.0, 0.25], [-0.0, 0.0, 1.25]]");
-        CHECK(robot.work().editor().undo_name() == "Write tet.positions as numbers");
+        CHECK(robot.work().scene.editor().undo_name() == "Write tet.positions as numbers");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
-        CHECK(robot.work().tool_problem.empty());
+        CHECK(robot.work().looks.tool_problem.empty());
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/bodies/0/positions/formula") != nullptr);
     });

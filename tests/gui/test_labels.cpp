@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "app/gui/draw/offscreen_canvas.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/places/labels.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/render/gallery.hpp"
 #include "tests/render/golden.hpp"
@@ -71,8 +74,8 @@ TEST_CASE("labels: the name of a body goes where the body goes") {
             }));
             gui::Picture& picture = robot.app().picture();
             for (const gui::PlacedName& name :
-                 gui::names_in(picture.renderer(), *picture.stage(), robot.work().document(),
-                               robot.work().registry()))
+                 gui::names_in(picture.renderer(), *picture.stage(), robot.work().scene.document(),
+                               robot.work().scene.registry()))
                 if (name.text == "ball") return name.place;
             throw Error("the ball has no name");
         };
@@ -87,4 +90,9 @@ TEST_CASE("labels: the name of a body goes where the body goes") {
         }
         robot.picture("name_of_a_body");
     });
+}
+
+TEST_CASE("gui: short numbers have no negative zero") {
+    CHECK(gui::number_text(-0.0) == "0");
+    CHECK(gui::number_text(-0.5) == "-0.5");
 }

@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "tests/gui/scripts.hpp"
 
 using namespace hindcast;
@@ -14,23 +17,23 @@ TEST_CASE(
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "thrown_ball.json");
-        robot.work().set(
+        robot.work().scene.set(
             "/optimizer",
             document::Document::parse(R"({"type": "lbfgs", "iterations": 40})", "text").root(),
             "Method");
         REQUIRE(test::runs_what_is_edited(robot));
-        robot.work().focus_panel = "Optimiser";
+        robot.work().requests.focus_panel = "Optimiser";
         robot.frames(3);
         hands.ItemClick("//###Optimiser/Live");
         REQUIRE(robot.wait([&] { return robot.now().live.on; }));
         hands.KeyPress(ImGuiKey_O);
         REQUIRE(robot.wait([&] { return robot.now().live_waits; }));
-        CHECK(robot.work().is_optimising());
+        CHECK(robot.work().running.is_optimising());
         robot.frames(3);
         robot.picture("live_waits");
         const std::int64_t last = robot.now().history->back().iteration;
         const double loss = robot.now().history->back().loss;
-        robot.work().set("/objective/0/target/0", document::Node(0.4), "Move target");
+        robot.work().scene.set("/objective/0/target/0", document::Node(0.4), "Move target");
         REQUIRE(robot.wait([&] {
             return robot.now().live_waits && robot.now().history->back().iteration > last + 1;
         }));
@@ -41,8 +44,8 @@ TEST_CASE(
         const std::string best = std::to_string(robot.now().best_iteration);
         hands.ItemClick(("//###Optimiser/###Accept the best: " + best).c_str());
         CHECK(robot.wait(
-            [&] { return robot.work().editor().undo_name() == "Accept iteration " + best; }));
+            [&] { return robot.work().scene.editor().undo_name() == "Accept iteration " + best; }));
         hands.KeyPress(ImGuiKey_O);
-        CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
     });
 }

@@ -8,7 +8,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/gui/work/process_log.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/files/saving.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/process_log.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/found_values.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
 
@@ -34,10 +42,11 @@ const ImGuiWindow* panel(const std::string& title) {
 bool any_popup() { return ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; }
 
 bool logged(Robot& robot, const std::string& text) {
-    return std::ranges::any_of(robot.work().log->lines(), [&](const session::LogLine& line) {
-        return line.level == session::LogLine::Level::error &&
-               line.text.find(text) != std::string::npos;
-    });
+    return std::ranges::any_of(robot.work().messages.log->lines(),
+                               [&](const session::LogLine& line) {
+                                   return line.level == session::LogLine::Level::error &&
+                                          line.text.find(text) != std::string::npos;
+                               });
 }
 
 std::vector<std::string> contents(const fs::path& folder) {
@@ -78,7 +87,7 @@ TEST_CASE("gui: Tab shows the picture alone, and brings every tab back as it was
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         test::stop_at(robot, 10);
-        robot.work().focus_panel = "Launches";
+        robot.work().requests.focus_panel = "Launches";
         robot.frames(4);
         REQUIRE(panel("Launches")->DockTabIsVisible);
         REQUIRE_FALSE(panel("Log")->DockTabIsVisible);
@@ -96,24 +105,24 @@ TEST_CASE("gui: Tab shows the picture alone, and brings every tab back as it was
         hands.KeyPress(ImGuiKey_Tab);
         robot.frames(4);
         robot.picture("panels_hidden");
-        CHECK(robot.work().hide_panels);
+        CHECK(robot.work().requests.hide_panels);
         // It is in front, since the mouse turns it, and as wide as the window.
-        const render::Camera camera = robot.work().view.camera;
+        const render::Camera camera = robot.work().looks.view.camera;
         hands.MouseMoveToPos({200, 400});
         hands.MouseDragWithDelta({60, 20});
         robot.frames(2);
-        CHECK_FALSE(robot.work().view.camera == camera);
-        CHECK(robot.work().view.width == 1280);
+        CHECK_FALSE(robot.work().looks.view.camera == camera);
+        CHECK(robot.work().looks.view.width == 1280);
 
         hands.KeyPress(ImGuiKey_Tab);
         robot.frames(6);
-        CHECK_FALSE(robot.work().hide_panels);
+        CHECK_FALSE(robot.work().requests.hide_panels);
         CHECK(in_front() == before);
         robot.picture("panels_back");
         // The gallery and back are the same.
-        robot.work().show_gallery = true;
+        robot.work().requests.show_gallery = true;
         robot.frames(4);
-        robot.work().show_gallery = false;
+        robot.work().requests.show_gallery = false;
         robot.frames(6);
         CHECK(in_front() == before);
     });
@@ -156,38 +165,38 @@ TEST_CASE("gui: bundled scenes are examples: nothing asks to write over them, an
     fs::create_directories(here);
     const Folder folder(here);
     robot.run([&](ImGuiTestContext& hands) {
-        robot.work().open(robot.gallery() / "spring_cage.json");
+        robot.work().opening.open(robot.gallery() / "spring_cage.json");
         REQUIRE(opened(robot));
-        CHECK(robot.work().is_example());
+        CHECK(robot.work().scene.is_example());
         // Values that were found are asked about; they go to a file of the user.
         test::optimise(robot, hands);
-        REQUIRE(robot.work().has_unaccepted());
-        robot.work().open(robot.gallery() / "free_flight.json");
+        REQUIRE(robot.work().values.has_unaccepted());
+        robot.work().opening.open(robot.gallery() / "free_flight.json");
         robot.frames(3);
-        REQUIRE(robot.work().question());
+        REQUIRE(robot.work().messages.question());
         robot.picture("example_found_question");
         CHECK(answers(robot) ==
               std::vector<std::string>{"Accept and save as...", "Discard", "Cancel"});
         hands.KeyPress(ImGuiKey_Enter);  // Cancel: Enter loses nothing
         robot.frames(3);
-        CHECK(robot.work().title() == "spring cage");
-        CHECK(robot.work().has_unaccepted());
-        robot.work().open(robot.gallery() / "free_flight.json");
+        CHECK(robot.work().scene.title() == "spring cage");
+        CHECK(robot.work().values.has_unaccepted());
+        robot.work().opening.open(robot.gallery() / "free_flight.json");
         robot.frames(3);
         hands.ItemClick("//###question/Accept and save as...");
         REQUIRE(robot.wait([&] { return hands.ItemExists("//###files/##name"); }));
         robot.frames(3);
         hands.KeyPress(ImGuiKey_Enter);
-        REQUIRE(robot.wait([&] { return robot.work().title() == "free flight"; }));
+        REQUIRE(robot.wait([&] { return robot.work().scene.title() == "free flight"; }));
         REQUIRE(opened(robot));
         CHECK(Document::load(here / "spring_cage.json").at("/forces/0/rest_length").is_array());
-        CHECK_FALSE(robot.work().question());
+        CHECK_FALSE(robot.work().messages.question());
 
         // An edit is asked about, and goes to a file of the user.
-        REQUIRE(robot.work().set("/gravity", Node::array({0.0, 0.0, -3.0}), "Gravity"));
-        robot.work().open(robot.scenes() / "flag.json");
+        REQUIRE(robot.work().scene.set("/gravity", Node::array({0.0, 0.0, -3.0}), "Gravity"));
+        robot.work().opening.open(robot.scenes() / "flag.json");
         robot.frames(3);
-        REQUIRE(robot.work().question());
+        REQUIRE(robot.work().messages.question());
         robot.picture("example_question");
         CHECK(answers(robot) == std::vector<std::string>{"Save as...", "Discard", "Cancel"});
         hands.KeyPress(ImGuiKey_Escape);
@@ -197,20 +206,20 @@ TEST_CASE("gui: bundled scenes are examples: nothing asks to write over them, an
         robot.picture("example_saved_as");
         hands.KeyPress(ImGuiKey_Enter);
         robot.frames(3);
-        CHECK(robot.work().editor().file() == here / "free_flight.json");
-        CHECK_FALSE(robot.work().is_example());
+        CHECK(robot.work().scene.editor().file() == here / "free_flight.json");
+        CHECK_FALSE(robot.work().scene.is_example());
         CHECK(Document::load(here / "free_flight.json").at("/gravity/2").real() == -3);
-        CHECK_FALSE(robot.work().save_as(robot.gallery() / "mine.json"));
+        CHECK_FALSE(robot.work().saving.save_as(robot.gallery() / "mine.json"));
 
         // Pictures of an example go to the current folder, under names without spaces.
-        robot.work().open(robot.gallery() / "spring_cage.json");
-        REQUIRE(robot.wait([&] { return robot.work().title() == "spring cage"; }));
+        robot.work().opening.open(robot.gallery() / "spring_cage.json");
+        REQUIRE(robot.wait([&] { return robot.work().scene.title() == "spring cage"; }));
         REQUIRE(opened(robot));
-        CHECK(robot.work().heading() == "spring cage (spring_cage.json)");
+        CHECK(robot.work().scene.heading() == "spring cage (spring_cage.json)");
         hands.KeyPress(ImGuiKey_F12);
         robot.frames(3);
         CHECK(fs::exists(here / "spring_cage_1.png"));
-        CHECK(robot.work().output_folder() == here);
+        CHECK(robot.work().scene.output_folder() == here);
     });
     CHECK(contents(robot.gallery()) == before);
     CHECK(read_file(robot.gallery() / "spring_cage.json") == text);
@@ -220,10 +229,10 @@ TEST_CASE("gui: names of scenes become names of files that a shell takes") {
     Robot robot;
     robot.run([&](ImGuiTestContext&) {
         open(robot, "spring_cage.json");
-        REQUIRE(robot.work().set("/name", Node(std::string("../a b/c:d")), "Name"));
-        CHECK(robot.work().file_stem() == "_._a_b_c_d");
-        REQUIRE(robot.work().set("/name", Node(std::string("Br\u00fccke-2.1")), "Name"));
-        CHECK(robot.work().file_stem() == "Br\u00fccke-2.1");
+        REQUIRE(robot.work().scene.set("/name", Node(std::string("../a b/c:d")), "Name"));
+        CHECK(robot.work().scene.file_stem() == "_._a_b_c_d");
+        REQUIRE(robot.work().scene.set("/name", Node(std::string("Br\u00fccke-2.1")), "Name"));
+        CHECK(robot.work().scene.file_stem() == "Br\u00fccke-2.1");
     });
 }
 
@@ -234,14 +243,14 @@ TEST_CASE("gui: values that were found are neither saved nor lost by Enter") {
         const std::string text = read_file(file);
         open(robot, "spring_cage.json");
         test::optimise(robot, hands);
-        robot.work().open(robot.scenes() / "flag.json");
+        robot.work().opening.open(robot.scenes() / "flag.json");
         robot.frames(3);
-        REQUIRE(robot.work().question());
+        REQUIRE(robot.work().messages.question());
         hands.KeyPress(ImGuiKey_Enter);
         robot.frames(3);
-        CHECK_FALSE(robot.work().question());
-        CHECK(robot.work().title() == "spring cage");
-        CHECK(robot.work().has_unaccepted());
+        CHECK_FALSE(robot.work().messages.question());
+        CHECK(robot.work().scene.title() == "spring cage");
+        CHECK(robot.work().values.has_unaccepted());
         CHECK(read_file(file) == text);
     });
 }
@@ -251,7 +260,7 @@ TEST_CASE("gui: the key of a command is no answer to a question that has just co
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         bool taken = false;
-        robot.work().ask(
+        robot.work().messages.ask(
             {"Unsaved changes were kept",
              "",
              "",
@@ -260,7 +269,7 @@ TEST_CASE("gui: the key of a command is no answer to a question that has just co
         for (const ImGuiKey key : {ImGuiKey_O, ImGuiKey_N}) {
             hands.KeyPress(key);
             robot.frames(2);
-            CHECK(robot.work().question());
+            CHECK(robot.work().messages.question());
         }
         CHECK_FALSE(taken);
         hands.KeyPress(ImGuiKey_Enter);
@@ -278,7 +287,7 @@ TEST_CASE("gui: a message of a broken file goes when the file is mended; the log
         write_file_atomically(file, "{ \"format\": 1, \"bodis\": [] }\n");
         REQUIRE(robot.wait([&] { return said(robot, "does not load"); }));
         CHECK(logged(robot, "the key 'time' is missing"));
-        robot.work().focus_panel = "Log";
+        robot.work().requests.focus_panel = "Log";
         robot.frames(5);
         robot.picture("error_in_log");
         write_file_atomically(file, right);
@@ -286,15 +295,15 @@ TEST_CASE("gui: a message of a broken file goes when the file is mended; the log
         CHECK_FALSE(said(robot, "does not load"));
 
         // What the simulation refuses, until it does not.
-        REQUIRE(robot.work().set("/forces/0/stiffness", Node(-1.0), "Stiffness"));
+        REQUIRE(robot.work().scene.set("/forces/0/stiffness", Node(-1.0), "Stiffness"));
         REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
         robot.frames(2);
         const auto errors = [&] {
-            return std::ranges::count(robot.work().notices(), gui::Notice::Kind::error,
+            return std::ranges::count(robot.work().messages.notices(), gui::Notice::Kind::error,
                                       &gui::Notice::kind);
         };
         CHECK(errors() == 1);
-        robot.work().editor().undo();
+        robot.work().scene.editor().undo();
         CHECK(robot.wait([&] { return robot.now().error == nullptr; }));
         robot.frames(2);
         CHECK(errors() == 0);
@@ -311,25 +320,25 @@ TEST_CASE("gui: messages lie behind questions and dialogs, in front of the panel
                 if (std::string(windows[k]->Name).ends_with(name) && windows[k]->Active) return k;
             throw Error("there is no window " + name);
         };
-        robot.work().tell("A message", gui::Notice::Kind::error);
+        robot.work().messages.tell("A message", gui::Notice::Kind::error);
         robot.frames(3);
         CHECK(depth("##notice0") > depth("###Inspector"));
         // Windows that are no popups.
-        robot.work().show_export = true;
+        robot.work().requests.show_export = true;
         robot.frames(3);
         robot.picture("message_and_export");
         CHECK(depth("##notice0") < depth("Export"));
         CHECK(depth("##notice0") > depth("###Inspector"));
-        robot.work().show_export = false;
-        robot.work().show_help = true;
+        robot.work().requests.show_export = false;
+        robot.work().requests.show_help = true;
         robot.frames(3);
         CHECK(depth("##notice0") < depth("Keys and commands"));
         hands.MouseMoveToPos({20, 400});
         hands.MouseClick();  // a panel comes in front of other panels only
         robot.frames(3);
         CHECK(depth("##notice0") > depth("###Inspector"));
-        robot.work().show_help = false;
-        robot.work().ask({"A question", "", "", {{"Yes", "", [] {}}}});
+        robot.work().requests.show_help = false;
+        robot.work().messages.ask({"A question", "", "", {{"Yes", "", [] {}}}});
         robot.frames(3);
         robot.picture("message_and_question");
         CHECK(depth("##notice0") < depth("###question"));
@@ -342,7 +351,7 @@ TEST_CASE("gui: over the gallery, keys of time and of the optimisation do nothin
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         test::stop_at(robot, 10);
-        robot.work().show_gallery = true;
+        robot.work().requests.show_gallery = true;
         robot.frames(3);
         robot.picture("gallery_over_scene");
         for (const ImGuiKey key : {ImGuiKey_Space, ImGuiKey_Home, ImGuiKey_O}) hands.KeyPress(key);
@@ -351,7 +360,7 @@ TEST_CASE("gui: over the gallery, keys of time and of the optimisation do nothin
         CHECK(robot.now().step == 10);
         CHECK(test::last_iteration(robot) == -1);
         CHECK_FALSE(robot.app().actions().run("optimise", robot.work()));
-        robot.work().show_gallery = false;
+        robot.work().requests.show_gallery = false;
         robot.frames(3);
         hands.KeyPress(ImGuiKey_Home);
         CHECK(robot.wait([&] { return robot.now().step == 0; }));
@@ -371,7 +380,7 @@ TEST_CASE("gui: the open dialog takes another name after a wrong one, sorts, and
         robot.frames(3);
         robot.picture("open_dialog_again");
         hands.KeyPress(ImGuiKey_Enter);
-        CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
+        CHECK(robot.wait([&] { return robot.work().scene.title() == "flag"; }));
         const Document kept = Document::load(robot.folder() / "state/settings.json");
         CHECK(kept.at("/folder").string() == robot.scenes().string());
     });
@@ -401,8 +410,8 @@ TEST_CASE("gui: in the open dialog what is typed goes on where it is wanted next
         robot.frames(3);
         CHECK(typed_in("//###files/##name"));
         hands.KeyPress(ImGuiKey_Enter);
-        CHECK(robot.wait([&] { return robot.work().title() == "free flight"; }));
-        CHECK(robot.work().editor().file() == robot.gallery() / "free_flight.json");
+        CHECK(robot.wait([&] { return robot.work().scene.title() == "free flight"; }));
+        CHECK(robot.work().scene.editor().file() == robot.gallery() / "free_flight.json");
         // A folder that was typed and not gone to is not that of the list.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
         robot.frames(3);
@@ -411,8 +420,8 @@ TEST_CASE("gui: in the open dialog what is typed goes on where it is wanted next
         hands.ItemClick("//###files/##name");
         robot.frames(3);
         hands.KeyCharsReplaceEnter("flag.json");
-        CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
-        CHECK(robot.work().editor().file() == robot.gallery() / "flag.json");
+        CHECK(robot.wait([&] { return robot.work().scene.title() == "flag"; }));
+        CHECK(robot.work().scene.editor().file() == robot.gallery() / "flag.json");
     });
 }
 
@@ -424,8 +433,8 @@ TEST_CASE("gui export: what lasts less than a second is slowed down as hindcast 
         quick.set("/time/steps", 6);
         quick.save(robot.scenes() / "quick.json");
         open(robot, "quick.json");
-        robot.work().play(false);
-        robot.work().show_export = true;
+        robot.work().running.play(false);
+        robot.work().requests.show_export = true;
         robot.frames(3);
         robot.picture("export_speed");
         hands.SetRef("//Export");
@@ -440,8 +449,8 @@ TEST_CASE("gui export: what lasts less than a second is slowed down as hindcast 
         const fs::path frames = robot.folder() / "spring_cage_frames";
         CHECK(std::distance(fs::directory_iterator(frames), {}) == 121);
         // Twice as fast by hand.
-        robot.work().notices().clear();
-        robot.work().show_export = true;
+        robot.work().messages.notices().clear();
+        robot.work().requests.show_export = true;
         robot.frames(3);
         hands.ItemClick("//Export/##speed");
         robot.frames(2);

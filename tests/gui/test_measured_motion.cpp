@@ -4,6 +4,10 @@
 #include <fstream>
 
 #include "app/gui/input/actions.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/mujoco.hpp"
 
@@ -27,7 +31,7 @@ void open_rod(Robot& robot) {
         "channels": [{"column": "angle", "array": "qpos", "index": "swing"}]}],
       "parameters": [{"path": "rod.qpos[swing]"}],
       "view": {"camera": {"eye": [0, -3, 1], "target": [0, 0, 1]}}})";
-    robot.work().open(robot.folder() / "rod.json");
+    robot.work().opening.open(robot.folder() / "rod.json");
     REQUIRE(test::opened(robot));
 }
 
@@ -66,9 +70,9 @@ TEST_CASE("gui: the measured motion is a ghost that can be switched off") {
         const gui::Actions actions;
         test::open(robot, "spring_cage.json");
         CHECK_FALSE(actions.run("measured_motion", robot.work()));  // there is nothing measured
-        CHECK(robot.work().show_measured);
+        CHECK(robot.work().looks.show_measured);
         open_rod(robot);
-        robot.work().focus_panel = "Identification";
+        robot.work().requests.focus_panel = "Identification";
         show_step(robot, 25);
         robot.picture("measured_motion");
         constexpr int seen = 500;

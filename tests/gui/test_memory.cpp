@@ -13,7 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/picture.hpp"
 #include "app/gui/work/process_memory.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/handover.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/support/memory/memory_in_use.hpp"
 #include "tests/support/patience.hpp"
@@ -28,8 +36,9 @@ constexpr std::int64_t MiB = std::int64_t{1} << 20;
 
 void open(Robot& robot, const char* scene) {
     robot.run([&](ImGuiTestContext&) {
-        robot.work().open(robot.scenes() / scene);
-        REQUIRE(robot.wait([&] { return robot.work().has_run() && !robot.work().is_opening(); }));
+        robot.work().opening.open(robot.scenes() / scene);
+        REQUIRE(robot.wait(
+            [&] { return robot.work().running.has_run() && !robot.work().handover.is_opening(); }));
         robot.frames(10);
     });
 }
@@ -89,7 +98,7 @@ TEST_CASE("gui: the memory that is shown is what the process has") {
         robot.wait([&] { return robot.work().measured.resident_bytes != first; });
     });
     const std::int64_t after = resident();
-    const gui::Workspace::Measured& measured = robot.work().measured;
+    const gui::Measured& measured = robot.work().measured;
     CHECK(measured.resident_bytes > std::min(before, after) - 32 * MiB);
     CHECK(measured.resident_bytes < std::max(before, after) + 32 * MiB);
     CHECK(measured.most_bytes > measured.resident_bytes);
@@ -130,7 +139,7 @@ TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the 
                      return at_rest >= enough || looks >= most;
                  }});
     open(robot, "spring_cage.json");
-    robot.work().play(false);
+    robot.work().running.play(false);
     robot.run(
         [&](ImGuiTestContext&) { REQUIRE(robot.wait([&] { return !robot.now().playing; })); });
     robot.app().after_show = [&] { ++drawn; };
@@ -146,41 +155,42 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
     const auto whole = [&] {
         return robot.wait(
             [&] {
-                return robot.now().activity == session::Activity::idle && !robot.work().is_behind();
+                return robot.now().activity == session::Activity::idle &&
+                       !robot.work().handover.is_behind();
             },
             patience);
     };
     // What a user does with one scene after the other.
     const auto go_through = [&](const char* scene) {
         robot.run([&](ImGuiTestContext&) {
-            robot.work().open(robot.scenes() / scene);
-            if (const auto asked = std::exchange(robot.work().question(), std::nullopt))
+            robot.work().opening.open(robot.scenes() / scene);
+            if (const auto asked = std::exchange(robot.work().messages.question(), std::nullopt))
                 for (const gui::Question::Answer& answer : asked->answers)
                     if (answer.label == "Discard") answer.action();
             REQUIRE(robot.wait(
                 [&] {
-                    return robot.work().has_run() && !robot.work().is_opening() &&
-                           robot.work().editor().file().filename() == scene;
+                    return robot.work().running.has_run() && !robot.work().handover.is_opening() &&
+                           robot.work().scene.editor().file().filename() == scene;
                 },
                 patience));
             robot.frames(5);
-            robot.work().optimise(session::Optimise::What::one);
+            robot.work().running.optimise(session::Optimise::What::one);
             REQUIRE(robot.wait(
                 [&] {
                     return robot.now().history && robot.now().history->size() > 1 &&
-                           !robot.work().is_optimising();
+                           !robot.work().running.is_optimising();
                 },
                 patience));
-            robot.work().play(false);
+            robot.work().running.play(false);
             REQUIRE(whole());
             for (int k = 1; k <= 8; ++k) {
-                robot.work().send(session::Seek{robot.now().steps * k / 8});
+                robot.work().running.send(session::Seek{robot.now().steps * k / 8});
                 robot.frames(2);
             }
-            robot.work().send(session::ShowIteration{0});
+            robot.work().running.send(session::ShowIteration{0});
             robot.frames(3);
-            robot.work().send(session::ShowIteration{});
-            robot.work().edit([&](session::Editor& e) {
+            robot.work().running.send(session::ShowIteration{});
+            robot.work().scene.edit([&](session::Editor& e) {
                 e.set("/description", document::Node("another"), "Describe");
                 e.undo();
             });
@@ -219,8 +229,8 @@ TEST_CASE("gui: exporting again and again keeps no memory") {
     const auto export_pictures = [&](int count) {
         robot.run([&](ImGuiTestContext& hands) {
             for (int k = 0; k < count; ++k) {
-                robot.work().notices().clear();
-                robot.work().show_export = true;
+                robot.work().messages.notices().clear();
+                robot.work().requests.show_export = true;
                 robot.frames(3);
                 hands.SetRef("//Export");
                 hands.ComboClick("##kind/PNG sequence");
@@ -233,7 +243,7 @@ TEST_CASE("gui: exporting again and again keeps no memory") {
                 REQUIRE(robot.wait(
                     [&] {
                         return std::ranges::any_of(
-                            robot.work().notices(), [](const gui::Notice& notice) {
+                            robot.work().messages.notices(), [](const gui::Notice& notice) {
                                 return notice.text.find("Exported") != std::string::npos;
                             });
                     },

@@ -5,6 +5,10 @@
 #include <chrono>
 #include <thread>
 
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
 
@@ -14,15 +18,15 @@ using test::Robot;
 TEST_CASE("gui: what the mouse does is seen within two frames, while the scene optimises") {
     Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) {
-        robot.work().open(robot.scenes() / "hanging_net.json");
-        CHECK(robot.wait([&] { return robot.work().has_run(); }));
+        robot.work().opening.open(robot.scenes() / "hanging_net.json");
+        CHECK(robot.wait([&] { return robot.work().running.has_run(); }));
         robot.frames(10);
     });
-    robot.work().optimise(session::Optimise::What::start);
+    robot.work().running.optimise(session::Optimise::What::start);
     ImGuiIO& io = ImGui::GetIO();
     io.AddMousePosEvent(640, 330);
     for (int k = 0; k < 5; ++k) robot.app().frame();
-    const auto eye = [&] { return robot.work().view.camera.eye; };
+    const auto eye = [&] { return robot.work().looks.view.camera.eye; };
     // The camera of the frame that was drawn, and so the picture, is the one that the wheel moved.
     for (int turn = 0; turn < 3; ++turn) {
         const auto before = eye();
@@ -53,7 +57,7 @@ TEST_CASE("gui: a field that waits for text does not keep the window awake") {
         test::open(robot, "spring_cage.json");
         test::stop_at(robot, 10);
     });
-    robot.work().show_open = true;
+    robot.work().requests.show_open = true;
     for (int k = 0; k < 5; ++k) robot.app().frame();
     REQUIRE(ImGui::GetIO().WantTextInput);
     // As App::run does it, until what had happened has settled.

@@ -7,6 +7,11 @@
 #include <cmath>
 #include <fstream>
 
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/all_modules.hpp"
@@ -41,13 +46,13 @@ void open_arm(Robot& robot, const std::string& keys = "") {
             "bodies": [{"type": "articulated", "name": "arm", "model": "arm.xml")" +
                keys + R"(}],
             "view": {"camera": {"eye": [0.3, -3, 1.4], "target": [0.3, 0, 0.6]}}})";
-    robot.work().open(robot.folder() / "arm.json");
+    robot.work().opening.open(robot.folder() / "arm.json");
     REQUIRE(test::opened(robot));
     test::stop_at(robot, 0);
 }
 
 void show_panel(Robot& robot, const char* name) {
-    robot.work().focus_panel = name;
+    robot.work().requests.focus_panel = name;
     robot.frames(4);
 }
 
@@ -91,7 +96,7 @@ TEST_CASE("gui robots: sliders move joints and controls, and undo takes them bac
         const double there = (-90 + 0.75 * 210) * std::acos(-1.0) / 180;
         CHECK(std::fabs(elbow->real() - there) < 0.1);
         CHECK(at(robot, "/bodies/0/qpos")->size() == 1);  // nothing else is written
-        CHECK(robot.work().editor().undo_name() == "Move elbow");
+        CHECK(robot.work().scene.editor().undo_name() == "Move elbow");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         CHECK(qpos_at_start(robot, 1) == at(robot, "/bodies/0/qpos/elbow")->real());
@@ -160,8 +165,8 @@ TEST_CASE("gui robots: contact forces and axes of joints are arrows") {
         for (const char* const arrows : {"contact force", "joint axis"}) {
             REQUIRE(std::ranges::find(robot.now().arrows, std::string(arrows),
                                       &session::ShownField::name) != robot.now().arrows.end());
-            robot.work().arrows = arrows;
-            robot.work().send_frame_contents();
+            robot.work().looks.arrows = arrows;
+            robot.work().looks.send_frame_contents();
             test::stop_at(robot, 40);
             REQUIRE(robot.wait(
                 [&] { return robot.now().contents.arrows == arrows && !robot.now().frame_waits; }));
@@ -176,7 +181,7 @@ TEST_CASE("gui robots: Ctrl and the mouse pull on a body") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open_arm(robot);
-        robot.work().send(session::SetSpeed{0.3});
+        robot.work().running.send(session::SetSpeed{0.3});
         const ImVec2 lower = test::on_screen(robot, hands, {0.55, 0, 1});
         hands.MouseMoveToPos(lower);
         hands.KeyDown(ImGuiMod_Ctrl);

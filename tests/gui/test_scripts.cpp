@@ -6,6 +6,17 @@
 #include <fstream>
 
 #include "app/gui/window/window.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/scene_text.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
@@ -28,8 +39,8 @@ void looks_around(Robot& robot) {
         robot.picture("gallery");
         hands.ItemClick("//##dock/**/spring cage");
         REQUIRE(opened(robot));
-        CHECK(robot.work().title() == "spring cage");
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK(robot.work().scene.title() == "spring cage");
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         CHECK(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
         robot.frames(10);
         robot.picture("opened");
@@ -52,15 +63,15 @@ void looks_around(Robot& robot) {
         // Optimise until the ball is at the target.
         hands.KeyPress(ImGuiKey_O);
         CHECK(robot.wait([&] { return last_iteration(robot) >= 30; }));
-        CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
         CHECK(robot.now().history->back().loss < 1e-3 * robot.now().history->front().loss);
         robot.frames(10);
         robot.picture("optimised");
 
         // An earlier iteration, as a ghost too.
-        robot.work().send(session::ShowIteration{0});
+        robot.work().running.send(session::ShowIteration{0});
         CHECK(robot.wait([&] { return robot.now().shown_iteration == 0; }));
-        robot.work().send(session::Ghost{30});
+        robot.work().running.send(session::Ghost{30});
         CHECK(robot.wait([&] { return robot.now().ghost_iteration == 30; }));
         robot.picture("ghost");
     });
@@ -69,7 +80,7 @@ void looks_around(Robot& robot) {
 void edits_and_saves(Robot& robot) {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().select({"/forces/0", -1, ""});
+        robot.work().chosen.select({"/forces/0", -1, ""});
         robot.frames(3);
         robot.picture("inspector");
         // A click without a drag opens the field for typing, with units.
@@ -77,8 +88,8 @@ void edits_and_saves(Robot& robot) {
         robot.frames(2);
         hands.KeyCharsReplaceEnter("2*60 N/m");
         robot.frames(2);
-        CHECK(robot.work().document().find("/forces/0/stiffness")->real() == 120);
-        CHECK(robot.work().editor().unsaved());
+        CHECK(robot.work().scene.document().find("/forces/0/stiffness")->real() == 120);
+        CHECK(robot.work().scene.editor().unsaved());
         CHECK(robot.wait([&] {
             return robot.now().revision == robot.now().applied_revision &&
                    std::ranges::any_of(robot.now().quantities, [](const auto& q) {
@@ -86,11 +97,11 @@ void edits_and_saves(Robot& robot) {
                    });
         }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-        CHECK(robot.work().document().find("/forces/0/stiffness")->integer() == 100);
+        CHECK(robot.work().scene.document().find("/forces/0/stiffness")->integer() == 100);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Y);
-        CHECK(robot.work().document().find("/forces/0/stiffness")->real() == 120);
+        CHECK(robot.work().scene.document().find("/forces/0/stiffness")->real() == 120);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         const document::Document saved =
             document::Document::load(robot.scenes() / "spring_cage.json");
         CHECK(saved.find("/forces/0/stiffness")->real() == 120);
@@ -100,20 +111,21 @@ void edits_and_saves(Robot& robot) {
         other.set("/forces/0/damping", 11.0);
         other.save(robot.scenes() / "spring_cage.json");
         CHECK(robot.wait([&] {
-            const document::Node* damping = robot.work().document().find("/forces/0/damping");
+            const document::Node* damping = robot.work().scene.document().find("/forces/0/damping");
             return damping->is_real() && damping->real() == 11;
         }));
         robot.picture("reloaded");
 
         // Broken on purpose: what was there stays, and the text shows the place.
         std::ofstream(robot.scenes() / "spring_cage.json") << "{ \"format\": 1,\n  \"time\": }\n";
-        CHECK(robot.wait(
-            [&] { return robot.work().broken.has_value() || !robot.work().notices().empty(); }));
+        CHECK(robot.wait([&] {
+            return robot.work().text.broken.has_value() || !robot.work().messages.notices().empty();
+        }));
         robot.frames(3);
-        CHECK(robot.work().has_run());
-        CHECK(robot.work().document().find("/forces/0/damping")->real() == 11);
+        CHECK(robot.work().running.has_run());
+        CHECK(robot.work().scene.document().find("/forces/0/damping")->real() == 11);
         robot.picture("broken_file");
-        robot.work().focus_panel = "Scene file";
+        robot.work().requests.focus_panel = "Scene file";
         robot.frames(5);
         robot.picture("broken_file_text");
     });
@@ -123,7 +135,7 @@ void branches(Robot& robot) {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         optimise(robot, hands);
-        robot.work().send(session::ShowIteration{5});
+        robot.work().running.send(session::ShowIteration{5});
         CHECK(robot.wait([&] { return robot.now().shown_iteration == 5; }));
         const double loss = (*robot.now().history)[5].loss;
         hands.KeyPress(ImGuiKey_B);
@@ -133,16 +145,16 @@ void branches(Robot& robot) {
         }));
         robot.frames(5);
         robot.picture("branch");
-        robot.work().send(session::ShowIteration{5});
+        robot.work().running.send(session::ShowIteration{5});
         CHECK(robot.wait([&] { return robot.now().shown_iteration == 5; }));
-        robot.work().optimise(session::Optimise::What::stop);
-        CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
+        robot.work().running.optimise(session::Optimise::What::stop);
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
-        CHECK(robot.wait([&] { return robot.work().editor().unsaved(); }));
-        CHECK(robot.work().document().find("/forces/0/rest_length")->is_array());
+        CHECK(robot.wait([&] { return robot.work().scene.editor().unsaved(); }));
+        CHECK(robot.work().scene.document().find("/forces/0/rest_length")->is_array());
         CHECK(robot.wait([&] { return std::abs(robot.now().loss - loss) <= 1e-6 * loss; }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-        CHECK(robot.work().document().find("/forces/0/rest_length")->is_string());
+        CHECK(robot.work().scene.document().find("/forces/0/rest_length")->is_string());
     });
 }
 
@@ -169,16 +181,16 @@ void opens_a_broken_file(Robot& robot) {
         open(robot, "free_flight.json");
         std::ofstream(robot.scenes() / "bad.json")
             << "{ \"format\": 1, \"time\": { \"step\": 0.1, \"steps\": 3 },\n  \"bodys\": [] }\n";
-        robot.work().open(robot.scenes() / "bad.json");
-        CHECK(robot.wait([&] { return robot.work().question().has_value(); }));
-        CHECK(robot.work().title() == "free flight");
-        CHECK(robot.work().question()->detail.find("bad.json:2") != std::string::npos);
+        robot.work().opening.open(robot.scenes() / "bad.json");
+        CHECK(robot.wait([&] { return robot.work().messages.question().has_value(); }));
+        CHECK(robot.work().scene.title() == "free flight");
+        CHECK(robot.work().messages.question()->detail.find("bad.json:2") != std::string::npos);
         robot.frames(2);
         robot.picture("failed_load");
         hands.ItemClick("//###question/Show in the file");
         robot.frames(5);
         robot.picture("failed_load_text");
-        CHECK(robot.work().has_run());
+        CHECK(robot.work().running.has_run());
     });
 }
 
@@ -210,17 +222,17 @@ TEST_CASE("gui: a wrong input is refused and says why") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().select({"/forces/0", -1, ""});
+        robot.work().chosen.select({"/forces/0", -1, ""});
         robot.frames(3);
         hands.ItemClick("//###Inspector/**/cage.stiffness/##value");
         robot.frames(2);
         hands.KeyCharsReplaceEnter("3 kg");
         robot.frames(2);
-        CHECK(robot.work().document().find("/forces/0/stiffness")->integer() == 100);
+        CHECK(robot.work().scene.document().find("/forces/0/stiffness")->integer() == 100);
         robot.picture("wrong_unit");
         hands.KeyPress(ImGuiKey_Escape);
         robot.frames(2);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
     });
 }
 
@@ -251,9 +263,9 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         optimise(robot, hands);
-        const std::string before = robot.work().document().to_text();
+        const std::string before = robot.work().scene.document().to_text();
         const std::int64_t build = robot.now().build;
-        robot.work().edit([](session::Editor& e) {
+        robot.work().scene.edit([](session::Editor& e) {
             e.append(model::Section::bodies,
                      document::Document::parse(R"({"type": "particles", "name": "stone",
                          "positions": [[1, 0, 0.5]], "mass": 1})")
@@ -265,8 +277,8 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
                    robot.now().steps_computed == robot.now().steps;
         }));
         const std::int64_t newer = robot.now().build;
-        robot.work().select({});
-        robot.work().send(session::ShowIteration{4});
+        robot.work().chosen.select({});
+        robot.work().running.send(session::ShowIteration{4});
         CHECK(robot.wait([&] {
             return robot.now().shows_older_scene() && robot.now().shown_iteration == 4 &&
                    robot.now().steps_computed == robot.now().steps;
@@ -281,14 +293,14 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
                 return i.branched_from == 4 && i.build == build;
             });
         }));
-        CHECK(robot.work().document().to_text() == before);
-        CHECK(robot.work().editor().undo_name() == "Branch from iteration 4");
-        robot.work().optimise(session::Optimise::What::stop);
-        CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
+        CHECK(robot.work().scene.document().to_text() == before);
+        CHECK(robot.work().scene.editor().undo_name() == "Branch from iteration 4");
+        robot.work().running.optimise(session::Optimise::What::stop);
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
         robot.frames(5);
         robot.picture("older_scene_branch");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-        CHECK(robot.work().document().find("/bodies/2") != nullptr);
+        CHECK(robot.work().scene.document().find("/bodies/2") != nullptr);
         CHECK(robot.wait([&] { return robot.now().build != build; }));
         CHECK(robot.now().build > newer - 1);
     });
@@ -298,8 +310,8 @@ TEST_CASE("gui: the open dialog, save as, and the question about unsaved changes
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().select({"/forces/0", -1, ""});
-        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(90.0), "Stiffness"));
+        robot.work().chosen.select({"/forces/0", -1, ""});
+        REQUIRE(robot.work().scene.set("/forces/0/stiffness", document::Node(90.0), "Stiffness"));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_S);
         robot.frames(3);
         robot.picture("save_as");
@@ -307,21 +319,21 @@ TEST_CASE("gui: the open dialog, save as, and the question about unsaved changes
         hands.KeyCharsReplaceEnter("mine");
         robot.frames(3);
         CHECK(std::filesystem::exists(robot.scenes() / "mine.json"));
-        CHECK(robot.work().editor().file() == robot.scenes() / "mine.json");
+        CHECK(robot.work().scene.editor().file() == robot.scenes() / "mine.json");
 
-        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(80.0), "Stiffness"));
+        REQUIRE(robot.work().scene.set("/forces/0/stiffness", document::Node(80.0), "Stiffness"));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
         robot.frames(3);
         robot.picture("open_dialog");
         hands.ItemClick("//###files/**/###free_flight.json");
         hands.ItemClick("//###files/Open");
-        CHECK(robot.wait([&] { return robot.work().question().has_value(); }));
+        CHECK(robot.wait([&] { return robot.work().messages.question().has_value(); }));
         robot.frames(2);
         robot.picture("unsaved_changes");
         hands.ItemClick("//###question/Cancel");
         robot.frames(3);
-        CHECK(robot.work().title() == "spring cage");
-        CHECK_FALSE(robot.work().question());
+        CHECK(robot.work().scene.title() == "spring cage");
+        CHECK_FALSE(robot.work().messages.question());
     });
 }
 
@@ -334,20 +346,20 @@ TEST_CASE("gui: add from the registry, rename, duplicate, delete") {
         hands.MouseMove("//$FOCUSED/Forces");  // hovering opens it
         robot.frames(30);
         hands.ItemClick("//###Menu_00/###damping");
-        CHECK(robot.wait([&] { return robot.work().adding() == nullptr; }));
+        CHECK(robot.wait([&] { return robot.work().adding.task() == nullptr; }));
         robot.frames(3);
-        REQUIRE(robot.work().document().find("/forces")->size() == 2);
-        CHECK(robot.work().selection().pointer == "/forces/1");
+        REQUIRE(robot.work().scene.document().find("/forces")->size() == 2);
+        CHECK(robot.work().chosen.object.pointer == "/forces/1");
         CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
         CHECK_FALSE(robot.now().error);
         robot.picture("added");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_D);
-        CHECK(robot.work().document().find("/forces")->size() == 3);
+        CHECK(robot.work().scene.document().find("/forces")->size() == 3);
         hands.KeyPress(ImGuiKey_Delete);
-        CHECK(robot.work().document().find("/forces")->size() == 2);
+        CHECK(robot.work().scene.document().find("/forces")->size() == 2);
         for (int k = 0; k < 3; ++k) hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-        CHECK(robot.work().document().find("/forces")->size() == 1);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK(robot.work().scene.document().find("/forces")->size() == 1);
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
     });
 }
 
@@ -357,11 +369,11 @@ TEST_CASE("gui: every panel, with numbers and without") {
         open(robot, "spring_cage.json");
         for (const char* panel : {"Gradient check", "Landscape", "Launches", "Memory", "Log",
                                   "Scene file", "Objective", "Plots"}) {
-            robot.work().focus_panel = panel;
+            robot.work().requests.focus_panel = panel;
             robot.frames(4);
             robot.picture(std::string("empty_") + panel);
         }
-        robot.work().send(session::Profile{true});
+        robot.work().running.send(session::Profile{true});
         optimise(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_K);
         robot.frames(2);
@@ -372,11 +384,11 @@ TEST_CASE("gui: every panel, with numbers and without") {
         CHECK(robot.wait([&] { return robot.now().check && !robot.now().check->empty(); }));
         CHECK(std::ranges::all_of(*robot.now().check, [](const auto& row) { return row.passed; }));
         const std::vector<std::string> names = robot.now().parameters.at(0).names;
-        robot.work().send(session::Scan{{names.at(0), names.at(1)}, {0, 0}, 15});
+        robot.work().running.send(session::Scan{{names.at(0), names.at(1)}, {0, 0}, 15});
         CHECK(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
         for (const char* panel : {"Gradient check", "Landscape", "Launches", "Memory", "Log",
                                   "Scene file", "Objective", "Plots"}) {
-            robot.work().focus_panel = panel;
+            robot.work().requests.focus_panel = panel;
             robot.frames(4);
             robot.picture(std::string("panel_") + panel);
         }
@@ -385,11 +397,11 @@ TEST_CASE("gui: every panel, with numbers and without") {
         robot.picture("help");
         hands.KeyPress(ImGuiKey_F1);
         robot.work().settings.dark = false;
-        robot.work().save_settings();
+        robot.work().settings.save();
         robot.frames(4);
         robot.picture("light");
         robot.work().settings.font_scale = 1.5;
-        robot.work().save_settings();
+        robot.work().settings.save();
         robot.frames(4);
         robot.picture("large_text");
     });
@@ -404,7 +416,7 @@ TEST_CASE("gui: all bundled scenes open and draw") {
             open(robot, std::string(name) + ".json");
             hands.KeyPress(ImGuiKey_Space);
             CHECK(robot.wait([&] { return robot.now().steps_computed >= robot.now().steps; }, 120));
-            robot.work().send(session::Seek{robot.now().steps / 2});
+            robot.work().running.send(session::Seek{robot.now().steps / 2});
             CHECK(robot.wait([&] {
                 const render::Frame* frame = robot.app().picture().frame();
                 return frame != nullptr &&
@@ -440,10 +452,10 @@ TEST_CASE("gui: layout and settings are kept, and the layout can be reset") {
         robot.frames(3);
         robot.picture("panels_hidden");
         hands.KeyPress(ImGuiKey_Tab);
-        robot.work().reset_layout = true;
+        robot.work().requests.reset_layout = true;
         robot.frames(3);
         robot.work().settings.font_scale = 1.25;
-        robot.work().save_settings();
+        robot.work().settings.save();
         robot.frames(2);
         const document::Document kept =
             document::Document::load(robot.folder() / "state/settings.json");
@@ -456,14 +468,15 @@ TEST_CASE("gui: the target is moved by its gizmo while the optimisation runs") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         hands.KeyPress(ImGuiKey_Space);
-        robot.work().select({"/objective/0", -1, ""});
+        robot.work().chosen.select({"/objective/0", -1, ""});
         hands.KeyPress(ImGuiKey_W);
-        robot.work().optimise(session::Optimise::What::start);
+        robot.work().running.optimise(session::Optimise::What::start);
         robot.frames(5);
         // The middle of the gizmo moves it in the plane of the screen.
         const ImGuiTestItemInfo view = hands.ItemInfo("//###View/picture");
-        const auto at = render::project(robot.work().view.camera, {0.375, 0.125, 0.25},
-                                        robot.work().view.width, robot.work().view.height);
+        const auto at =
+            render::project(robot.work().looks.view.camera, {0.375, 0.125, 0.25},
+                            robot.work().looks.view.width, robot.work().looks.view.height);
         REQUIRE(at);
         hands.MouseMoveToPos({view.RectFull.Min.x + static_cast<float>((*at)[0]),
                               view.RectFull.Min.y + static_cast<float>((*at)[1])});
@@ -471,14 +484,14 @@ TEST_CASE("gui: the target is moved by its gizmo while the optimisation runs") {
         robot.picture("gizmo");
         hands.MouseDragWithDelta({60, -30});
         robot.frames(3);
-        const document::Node* target = robot.work().document().find("/objective/0/target");
+        const document::Node* target = robot.work().scene.document().find("/objective/0/target");
         CHECK(target->item(0).real() != 0.375);
-        CHECK(robot.work().editor().undo_name() == "Move target");
+        CHECK(robot.work().scene.editor().undo_name() == "Move target");
         CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
         robot.picture("gizmo_moved");
         // One drag is one step of undo.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
     });
 }
 
@@ -502,7 +515,7 @@ TEST_CASE("gui: accept while nothing plays") {
         CHECK(robot.wait([&] { return !robot.now().playing; }));
         optimise(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
-        CHECK(robot.wait([&] { return robot.work().editor().unsaved(); }, 5));
+        CHECK(robot.wait([&] { return robot.work().scene.editor().unsaved(); }, 5));
     });
 }
 
@@ -517,14 +530,15 @@ TEST_CASE("gui: many frames while it plays and optimises, in a real window") {
         for (int k = 0; ImGui::GetFrameCount() < first + wanted; ++k) {
             if (k % 4 == 0) hands.KeyPress(ImGuiKey_O);
             if (k % 4 == 2) hands.KeyPress(ImGuiKey_Tab);
-            if (k % 8 == 5) robot.work().open(robot.scenes() / "flag.json");
-            if (k % 8 == 7) robot.work().open(robot.scenes() / "spring_cage.json");
+            if (k % 8 == 5) robot.work().opening.open(robot.scenes() / "flag.json");
+            if (k % 8 == 7) robot.work().opening.open(robot.scenes() / "spring_cage.json");
             robot.frames(10);
-            if (robot.work().question()) hands.KeyPress(ImGuiKey_D);  // what was found: discarded
+            if (robot.work().messages.question())
+                hands.KeyPress(ImGuiKey_D);  // what was found: discarded
             robot.frames(10);
         }
         CHECK(ImGui::GetFrameCount() - first >= wanted);
         CHECK(robot.messages().empty());
-        CHECK(robot.work().has_run());
+        CHECK(robot.work().running.has_run());
     });
 }

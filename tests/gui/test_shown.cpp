@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "app/gui/places/labels.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "tests/gui/scripts.hpp"
 
 using namespace hindcast;
@@ -16,8 +18,8 @@ TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any 
         hands.ItemClick("//###View/##colour");
         robot.frames(2);
         hands.ItemClick("//$FOCUSED/von Mises stress");
-        CHECK(robot.work().look.by == "von Mises stress");
-        CHECK(gui::colour_title(robot.now().colours, robot.work().look.by) ==
+        CHECK(robot.work().looks.colours.by == "von Mises stress");
+        CHECK(gui::colour_title(robot.now().colours, robot.work().looks.colours.by) ==
               "von Mises stress (Pa)");
         gui::Picture& picture = robot.app().picture();
         const auto most = [&] { return picture.colour_range()[1]; };
@@ -30,7 +32,7 @@ TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any 
         REQUIRE(robot.wait([&] { return !robot.now().frame_waits; }));
         robot.frames(3);
         CHECK(most() == later);
-        robot.work().look.range = session::ColourLook::Range::frame;
+        robot.work().looks.colours.range = session::ColourLook::Range::frame;
         REQUIRE(robot.wait([&] { return most() < 0.5 * later; }));
         CHECK(most() > 0);
 

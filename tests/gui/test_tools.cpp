@@ -4,6 +4,11 @@
 #include <cmath>
 
 #include "app/gui/window/window.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/scene_text.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/environment.hpp"
@@ -14,7 +19,7 @@ using namespace hindcast::test;
 namespace {
 
 void press_panel(Robot& robot, const std::string& panel) {
-    robot.work().focus_panel = panel;
+    robot.work().requests.focus_panel = panel;
     robot.frames(4);
 }
 
@@ -68,7 +73,7 @@ TEST_CASE("gui: a scan of the loss ends with the scene that it is of") {
     robot.run([&](ImGuiTestContext&) {
         open(robot, "wave_image.json");  // a run takes long enough to be left in the middle
         const std::string name = robot.now().parameters.at(0).names.at(0);
-        robot.work().send(session::Scan{{name, ""}, {0, 0}, 501});
+        robot.work().running.send(session::Scan{{name, ""}, {0, 0}, 501});
         REQUIRE(robot.wait([&] { return robot.now().landscape != nullptr; }));
         CHECK_FALSE(robot.now().landscape->done);
         open(robot, "spring_cage.json");
@@ -102,7 +107,7 @@ TEST_CASE("gui: the width of a landscape is of its parameter alone") {
 TEST_CASE("gui: the ball of a new scene stays in the picture until it ends") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
-        robot.work().make_new();
+        robot.work().opening.make_new();
         REQUIRE(opened(robot));
         robot.frames(4);
         for (const std::int64_t step : {0, 15, 30, 45, 60}) {
@@ -138,14 +143,14 @@ TEST_CASE("gui: Escape closes the export window, but not the text that is typed 
         open(robot, "spring_cage.json");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
         robot.frames(4);
-        REQUIRE(robot.work().show_export);
+        REQUIRE(robot.work().requests.show_export);
         hands.ItemClick("//Export/##folder");
         hands.KeyPress(ImGuiKey_Escape);
         robot.frames(2);
-        CHECK(robot.work().show_export);
+        CHECK(robot.work().requests.show_export);
         hands.KeyPress(ImGuiKey_Escape);
         robot.frames(2);
-        CHECK_FALSE(robot.work().show_export);
+        CHECK_FALSE(robot.work().requests.show_export);
     });
 }
 
@@ -154,13 +159,13 @@ TEST_CASE("gui: a run that diverges has no numbers of its objective, and says wh
     robot.run([&](ImGuiTestContext&) {
         const std::filesystem::path file = robot.folder() / "diverging.json";
         write_file_atomically(file, diverging);
-        robot.work().open(file);
+        robot.work().opening.open(file);
         REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
         robot.frames(6);
         robot.picture("diverged");
         REQUIRE(robot.now().terms.size() == 1);
         CHECK(std::isnan(robot.now().terms.front().value));
-        const auto& notices = robot.work().notices();
+        const auto& notices = robot.work().messages.notices();
         const auto told = std::ranges::find_if(notices, [](const gui::Notice& n) {
             return n.text.find("the loss is nan") != std::string::npos;
         });
@@ -171,7 +176,7 @@ TEST_CASE("gui: a run that diverges has no numbers of its objective, and says wh
         REQUIRE(line != nullptr);
         CHECK(line->ContentSize.x <= line->Size.x);
         // The first iteration has changed nothing yet: its rate is not to blame.
-        robot.work().optimise(session::Optimise::What::start);
+        robot.work().running.optimise(session::Optimise::What::start);
         REQUIRE(robot.wait([&] { return !robot.now().stop_reason.empty(); }));
         REQUIRE(robot.now().error);
         CHECK(robot.now().error->what_to_do() ==
@@ -187,22 +192,22 @@ TEST_CASE(
                                     wrong = robot.folder() / "wrong.json";
         write_file_atomically(runs, diverging);
         write_file_atomically(wrong, "{ \"format\": 1,\n  \"time\": }\n");
-        robot.work().open(runs);
+        robot.work().opening.open(runs);
         REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
         press_panel(robot, "Scene file");
-        CHECK(robot.work().text_fault.find("the loss is nan") != std::string::npos);
-        robot.work().open(wrong);
+        CHECK(robot.work().text.fault.find("the loss is nan") != std::string::npos);
+        robot.work().opening.open(wrong);
         robot.frames(3);
-        REQUIRE(robot.work().question());
+        REQUIRE(robot.work().messages.question());
         hands.KeyPress(ImGuiKey_Enter);  // Show in the file
         robot.frames(6);
-        CHECK(robot.work().text_fault.find("wrong.json:2") != std::string::npos);
+        CHECK(robot.work().text.fault.find("wrong.json:2") != std::string::npos);
         // The scene fails once more, and that is still not of this text.
-        robot.work().send(session::Reset{});
-        robot.work().optimise(session::Optimise::What::start);
+        robot.work().running.send(session::Reset{});
+        robot.work().running.optimise(session::Optimise::What::start);
         REQUIRE(robot.wait([&] { return !robot.now().stop_reason.empty(); }));
         robot.frames(6);
-        CHECK(robot.work().text_fault.find("wrong.json:2") != std::string::npos);
+        CHECK(robot.work().text.fault.find("wrong.json:2") != std::string::npos);
         robot.picture("wrong_beside_diverged");
     });
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/requests.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/mujoco.hpp"
@@ -99,12 +101,12 @@ TEST_CASE("gui tooltips: every control says what it does") {
         look();
         for (const char* panel : {"Scene file", "Objective", "Gradient check", "Landscape",
                                   "Launches", "Memory", "Warnings", "Log", "Results"}) {
-            robot.work().focus_panel = panel;
+            robot.work().requests.focus_panel = panel;
             robot.frames(3);
             look((std::string("//###") + panel).c_str());
         }
         for (const char* drawable : {"/bodies/0", "/forces/0", "/objective/0"}) {
-            robot.work().select({drawable, -1, ""});
+            robot.work().chosen.select({drawable, -1, ""});
             robot.frames(3);
             look("//###Inspector");
         }
@@ -113,12 +115,12 @@ TEST_CASE("gui tooltips: every control says what it does") {
             look("//$FOCUSED");
             hands.KeyPress(ImGuiKey_Escape);
         }
-        bool gui::Workspace::*const windows[] = {
-            &gui::Workspace::show_settings, &gui::Workspace::show_open,
-            &gui::Workspace::show_save_as, &gui::Workspace::show_export};
+        bool gui::Requests::*const windows[] = {
+            &gui::Requests::show_settings, &gui::Requests::show_open, &gui::Requests::show_save_as,
+            &gui::Requests::show_export};
         const char* const names[] = {"//###settings", "//###files", "//###files", "//Export"};
         for (std::size_t k = 0; k < 4; ++k) {
-            robot.work().*windows[k] = true;
+            robot.work().requests.*windows[k] = true;
             robot.frames(4);
             look(names[k]);
             hands.KeyPress(ImGuiKey_Escape);
@@ -135,7 +137,7 @@ TEST_CASE("gui tooltips: every slider of a robot says what it does") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "robots/cart_pole.json");
         stop_at(robot, 0);
-        robot.work().focus_panel = "Sliders";
+        robot.work().requests.focus_panel = "Sliders";
         robot.frames(4);
         Rounds rounds(robot, hands);
         for (const std::string& name : rounds.in("//###Sliders")) FAIL_CHECK(name);

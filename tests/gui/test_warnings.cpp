@@ -4,7 +4,15 @@
 
 #include <filesystem>
 
-#include "app/gui/work/process_log.hpp"
+#include "app/gui/work/edits/reports.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/files/saving.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/process_log.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/text.hpp"
 #include "engine/model/warnings/warning.hpp"
@@ -27,7 +35,7 @@ namespace {
 void open_text(Robot& robot, const char* text) {
     const fs::path file = robot.folder() / "scene.json";
     write_file_atomically(file, text);
-    robot.work().open(file);
+    robot.work().opening.open(file);
     REQUIRE(opened(robot));
     robot.frames(4);
 }
@@ -60,10 +68,10 @@ TEST_CASE("gui warnings: told once with the remedy, a click away from the object
         open_text(robot, balls);
         REQUIRE(robot.wait([&] { return find(robot, "bodies_overlap") != nullptr; }));
         robot.frames(3);
-        CHECK(robot.work().warning_count() == 2);
+        CHECK(robot.work().reports.warning_count() == 2);
         CHECK(said(robot, "nothing keeps these apart: 'left' and 'right'"));
         CHECK(said(robot, "the boxes of 'left' and 'right' overlap"));
-        const gui::Notice& newest = robot.work().notices().back();
+        const gui::Notice& newest = robot.work().messages.notices().back();
         CHECK(newest.kind == gui::Notice::Kind::warning);
         CHECK(newest.text.starts_with("Step "));
         CHECK(newest.detail.find("particle_contact") != std::string::npos);
@@ -74,21 +82,21 @@ TEST_CASE("gui warnings: told once with the remedy, a click away from the object
         // The object and the panel are a click away.
         hands.ItemClick("//##notice0/Show");
         robot.frames(4);
-        CHECK(robot.work().selection().pointer == "/bodies/0");
+        CHECK(robot.work().chosen.object.pointer == "/bodies/0");
         robot.picture("warnings_panel");
         CHECK(hands.ItemExists("//###Warnings/**/Accept"));
 
         // Another run of the same scene says nothing again.
-        const std::uint64_t told = robot.work().told();
-        robot.work().send(session::Reset{});
+        const std::uint64_t told = robot.work().messages.told();
+        robot.work().running.send(session::Reset{});
         CHECK(runs_what_is_edited(robot));
-        CHECK(robot.work().told() == told);
+        CHECK(robot.work().messages.told() == told);
 
         // Accepted in the scene: gone, also while it runs; undo brings it back.
         hands.ItemClick("//##notice0/Accept");
         CHECK(line(robot, "/accepted_warnings") == "[\"contact_pairs\"]");
         CHECK(runs_what_is_edited(robot));
-        CHECK(robot.wait([&] { return robot.work().warning_count() == 0; }));
+        CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
         CHECK_FALSE(said(robot, "nothing keeps these apart"));
         robot.picture("warnings_accepted");
         hands.ItemClick("//###Warnings/**/Warn again");
@@ -103,8 +111,8 @@ TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") 
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open_text(robot, balls);
-        robot.work().play(false);
-        robot.work().focus_panel = "Warnings";
+        robot.work().running.play(false);
+        robot.work().requests.focus_panel = "Warnings";
         REQUIRE(robot.wait([&] { return robot.now().pairs != nullptr; }));
         robot.frames(4);
         REQUIRE(robot.now().pairs->size() == 1);
@@ -116,12 +124,12 @@ TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") 
         robot.frames(3);
         hands.ItemClick("//###Warnings/**/right");
         robot.frames(3);
-        CHECK(robot.work().selection().pointer == "/bodies/1");
+        CHECK(robot.work().chosen.object.pointer == "/bodies/1");
         hands.ItemClick("//###Warnings/**/May pass");
         robot.frames(3);
         CHECK(line(robot, "/contact/exceptions") == "[[\"left\", \"right\"]]");
         CHECK(runs_what_is_edited(robot));
-        CHECK(robot.wait([&] { return robot.work().warning_count() == 0; }));
+        CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
         REQUIRE(robot.wait([&] { return robot.now().pairs->front().is_exception; }));
         robot.frames(3);
         robot.picture("warnings_exception");
@@ -131,7 +139,7 @@ TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") 
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] { return find(robot, "contact_pairs") != nullptr; }));
         // A law of contact stands in the table, and there is nothing to warn of.
-        REQUIRE(robot.work().change("Collider", [](const document::Document& scene) {
+        REQUIRE(robot.work().scene.change("Collider", [](const document::Document& scene) {
             document::Document changed = scene;
             changed.set("/colliders", document::Document::parse(
                                           R"([{"type": "particle_contact", "name": "contact"}])")
@@ -139,7 +147,7 @@ TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") 
             return changed;
         }));
         CHECK(runs_what_is_edited(robot));
-        CHECK(robot.wait([&] { return robot.work().warning_count() == 0; }));
+        CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
         CHECK_FALSE(robot.now().pairs->front().law.empty());
         robot.frames(3);
         robot.picture("warnings_law");
@@ -151,10 +159,10 @@ TEST_CASE("gui warnings: a number that is edited makes them, and another one men
     robot.run([&](ImGuiTestContext&) {
         open_text(robot, oscillator);
         CHECK(runs_what_is_edited(robot));
-        CHECK(robot.wait([&] { return robot.work().warning_count() == 0; }));
+        CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
         const auto build = robot.now().build;
         // omega = 25/s: the limit is .08 s.
-        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(625), "Stiffness"));
+        REQUIRE(robot.work().scene.set("/forces/0/stiffness", document::Node(625), "Stiffness"));
         REQUIRE(robot.wait([&] { return find(robot, "time_step") != nullptr; }));
         robot.frames(3);
         CHECK(find(robot, "time_step")->pointer == "/forces/0");
@@ -162,13 +170,13 @@ TEST_CASE("gui warnings: a number that is edited makes them, and another one men
         CHECK(said(robot, happened));
         test::select(robot, "/forces/0");
         robot.picture("warnings_inspector");
-        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(300), "Stiffness"));
+        REQUIRE(robot.work().scene.set("/forces/0/stiffness", document::Node(300), "Stiffness"));
         CHECK(runs_what_is_edited(robot));
-        CHECK(robot.wait([&] { return robot.work().warning_count() == 0; }));
+        CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
         CHECK(robot.wait([&] { return !said(robot, happened); }));
         CHECK(robot.now().build != build);
         // A scene that is opened afterwards has its own.
-        REQUIRE(robot.work().save());
+        REQUIRE(robot.work().saving.save());
         open_text(robot, balls);
         REQUIRE(robot.wait([&] { return find(robot, "contact_pairs") != nullptr; }));
         CHECK(find(robot, "time_step") == nullptr);

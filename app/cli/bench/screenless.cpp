@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/running.hpp"
+
 namespace hindcast::cli {
 
 namespace {
@@ -29,11 +33,11 @@ Screenless::Screenless(const BenchOptions& options) {
 
 void Screenless::open_text(const std::string& scene) {
     folder_.write("scene.json", scene);
-    work().open(folder_.path() / "scene.json");
+    work().opening.open(folder_.path() / "scene.json");
 }
 
 std::size_t Screenless::rows() {
-    const auto& history = work().now().history;
+    const auto& history = work().running.now().history;
     return history ? history->size() : 0;
 }
 

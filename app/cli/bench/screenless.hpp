@@ -10,6 +10,9 @@
 #include "app/cli/command.hpp"
 #include "app/cli/temporary_folder.hpp"
 #include "app/gui/window/app.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::cli {
 
@@ -24,14 +27,14 @@ public:
     explicit Screenless(const BenchOptions& options);
     void open_text(const std::string& scene);  // JSON
     gui::App& app() { return *app_; }
-    gui::Workspace& work() { return app_->workspace(); }
+    gui::Topics& work() { return app_->work(); }
     // Frames until it holds. Throws Error if the scene fails, or after ten minutes.
     template <class F>
     void until(F holds) {
         const SteadyClock::time_point begin = SteadyClock::now();
         while (!holds()) {
             app_->frame();
-            if (work().now().error) throw Error(*work().now().error);
+            if (work().running.now().error) throw Error(*work().running.now().error);
             if (since(begin) > 600) throw Error("the window did not get there in ten minutes");
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }

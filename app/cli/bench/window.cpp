@@ -23,6 +23,8 @@
 
 #include "app/cli/bench/screenless.hpp"
 #include "app/exchange/plain_exchange.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/running.hpp"
 
 namespace hindcast::cli {
 
@@ -48,8 +50,8 @@ std::vector<BenchResult> window_20k(const BenchOptions& options) {
     constexpr int side = 142, steps = 40, frames = 300;
     Screenless screen(options);
     screen.open_text(net_scene(side, steps, 1));
-    screen.until([&] { return screen.draws() && screen.work().has_run(); });
-    screen.work().optimise(session::Optimise::What::start);
+    screen.until([&] { return screen.draws() && screen.work().running.has_run(); });
+    screen.work().running.optimise(session::Optimise::What::start);
     screen.until([&] { return screen.rows() >= 2; });
     BenchResult r{.workload = "window_20k", .n = std::int64_t{side} * side, .steps = frames};
     const std::size_t before = screen.rows();
@@ -64,13 +66,13 @@ std::vector<BenchResult> window_slow(const BenchOptions& options) {
     Screenless screen(options);
     screen.open_text(net_scene(side, 100, substeps));
     screen.until([&] { return screen.draws(); });
-    screen.until([&] { return screen.work().now().steps_computed >= 1; });
+    screen.until([&] { return screen.work().running.now().steps_computed >= 1; });
     const SteadyClock::time_point begin = SteadyClock::now();
-    const std::int64_t first = screen.work().now().steps_computed;
+    const std::int64_t first = screen.work().running.now().steps_computed;
     BenchResult r{.workload = "window_slow", .n = std::int64_t{side} * side, .steps = frames};
     r.forward_s = screen.measure_frames(frames, r);
-    screen.until([&] { return screen.work().now().steps_computed > first; });
-    const auto made = static_cast<double>(screen.work().now().steps_computed - first);
+    screen.until([&] { return screen.work().running.now().steps_computed > first; });
+    const auto made = static_cast<double>(screen.work().running.now().steps_computed - first);
     r.more.emplace_back("seconds_per_step", since(begin) / made);
     return {r};
 }
@@ -81,9 +83,9 @@ std::vector<BenchResult> window_start(const BenchOptions& options) {
     Screenless screen(options);
     screen.open_text(spring_cage_scene);
     r.more.emplace_back("window_s", since(begin));
-    screen.until([&] { return screen.draws() && screen.work().has_run(); });
+    screen.until([&] { return screen.draws() && screen.work().running.has_run(); });
     r.more.emplace_back("scene_s", since(begin));
-    screen.work().optimise(session::Optimise::What::start);
+    screen.work().running.optimise(session::Optimise::What::start);
     screen.until([&] {
         const render::Frame* const frame = screen.app().picture().frame();
         return frame != nullptr && frame->iteration >= 1;

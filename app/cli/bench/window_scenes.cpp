@@ -10,7 +10,12 @@
 
 #include "app/cli/bench/screenless.hpp"
 #include "app/cli/bundled_scenes.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/picture.hpp"
 #include "app/gui/work/scene_card.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
 
 namespace hindcast::cli {
 
@@ -43,14 +48,15 @@ BenchResult play(const BenchOptions& options, const fs::path& scene) {
     Screenless screen(options);
     screen.work().settings.samples = 1;
     screen.work().settings.shadows = screen.work().settings.ambient_occlusion = false;
-    screen.work().open(scene);
-    const auto now = [&]() -> const session::Snapshot& { return screen.work().now(); };
+    screen.work().opening.open(scene);
+    const auto now = [&]() -> const session::Snapshot& { return screen.work().running.now(); };
     screen.until([&] {
-        return screen.draws() && screen.work().has_run() && now().steps_computed == now().steps &&
-               now().activity == session::Activity::idle;
+        return screen.draws() && screen.work().running.has_run() &&
+               now().steps_computed == now().steps && now().activity == session::Activity::idle;
     });
-    screen.work().set_speed(std::max(screen.work().speed(), 60 * now().step_seconds));
-    screen.work().play(true);
+    screen.work().running.set_speed(
+        std::max(screen.work().running.speed(), 60 * now().step_seconds));
+    screen.work().running.play(true);
     screen.until([&] { return now().playing; });
     std::vector<double> frames;
     std::int64_t step = -1;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
 
 namespace hindcast::gui {
 
@@ -17,14 +18,14 @@ const Action& Actions::operator[](const std::string& id) const {
     return *found;
 }
 
-bool Actions::run(const std::string& id, Workspace& work) const {
+bool Actions::run(const std::string& id, Topics& work) const {
     const Action& action = (*this)[id];
     if (action.enabled && !action.enabled(work)) return false;
     action.run(work);
     return true;
 }
 
-void Actions::dispatch(Workspace& work) const {
+void Actions::dispatch(Topics& work) const {
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
         return;
@@ -59,7 +60,7 @@ std::string Actions::key_name(ImGuiKeyChord key) {
     return name;
 }
 
-void Actions::draw_menu(const char* menu, Workspace& work,
+void Actions::draw_menu(const char* menu, Topics& work,
                         const std::function<void(const std::string&)>& after) const {
     const std::string group_of = std::string(menu) + "/";
     bool first = true;
@@ -76,10 +77,10 @@ void Actions::draw_menu(const char* menu, Workspace& work,
         if (action.starts_group && !first) ImGui::Separator();
         first = false;
         std::string name = action.name;
-        if (action.id == "undo" && work.editor().can_undo())
-            name += " " + work.editor().undo_name() + "###Undo";
-        if (action.id == "redo" && work.editor().can_redo())
-            name += " " + work.editor().redo_name() + "###Redo";
+        if (action.id == "undo" && work.scene.editor().can_undo())
+            name += " " + work.scene.editor().undo_name() + "###Undo";
+        if (action.id == "redo" && work.scene.editor().can_redo())
+            name += " " + work.scene.editor().redo_name() + "###Redo";
         const bool enabled = !action.enabled || action.enabled(work);
         const bool ticked = action.checked && action.checked(work);
         if (ImGui::MenuItem(name.c_str(), key_name(action.key).c_str(), ticked, enabled))
@@ -89,14 +90,14 @@ void Actions::draw_menu(const char* menu, Workspace& work,
     }
 }
 
-void Actions::button(const std::string& id, Workspace& work) const {
+void Actions::button(const std::string& id, Topics& work) const {
     const Action& action = (*this)[id];
     const bool enabled = !action.enabled || action.enabled(work);
     const bool ticked = action.checked && action.checked(work);
     const std::string key = key_name(action.key);
     std::string help = key.empty() ? action.name : fmt::format("{}  ({})", action.name, key);
-    if (id == "undo" && enabled) help += "\n" + work.editor().undo_name();
-    if (id == "redo" && enabled) help += "\n" + work.editor().redo_name();
+    if (id == "undo" && enabled) help += "\n" + work.scene.editor().undo_name();
+    if (id == "redo" && enabled) help += "\n" + work.scene.editor().redo_name();
     help += "\n" + action.help;
     const char* shown = action.icon;
     if (id == "play" && ticked) shown = icon::pause;

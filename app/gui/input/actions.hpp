@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::gui {
 
@@ -20,21 +20,24 @@ struct Action {
     std::string name;
     ImGuiKeyChord key = 0;
     std::string help;
-    std::function<bool(const Workspace&)> enabled;  // none: always
-    std::function<void(Workspace&)> run;
-    std::function<bool(const Workspace&)> checked;  // none: no tick
-    bool repeats = false;                           // while its key is held
-    bool starts_group = false;                      // a separator above it in its menu
+    std::function<bool(const Topics&)> enabled;  // none: always
+    std::function<void(Topics&)> run;
+    std::function<bool(const Topics&)> checked;  // none: no tick
+    bool repeats = false;                        // while its key is held
+    bool starts_group = false;                   // a separator above it in its menu
 
     // Whether it is in the menu or in a group of it.
     bool is_in(const std::string& of) const { return menu.substr(0, menu.find('/')) == of; }
 };
 
-std::vector<Action> all_actions();      // actions_table.cpp
-std::vector<Action> camera_actions();   // camera_keys.cpp: the camera path
-std::vector<Action> side_actions();     // camera_sides.cpp: standard views
-std::vector<Action> making_actions();   // gui/making: chosen points, arranging
-std::vector<Action> looking_actions();  // gui/looking: distances, the slice
+std::vector<Action> all_actions();         // actions_table.cpp
+std::vector<Action> view_actions();        // actions_view.cpp: settings, looks, tools
+std::vector<Action> simulation_actions();  // actions_run.cpp: time
+std::vector<Action> optimise_actions();    // actions_run.cpp
+std::vector<Action> camera_actions();      // camera_keys.cpp: the camera path
+std::vector<Action> side_actions();        // camera_sides.cpp: standard views
+std::vector<Action> making_actions();      // gui/making: chosen points, arranging
+std::vector<Action> looking_actions();     // gui/looking: distances, the slice
 
 class Actions {
 public:
@@ -44,15 +47,15 @@ public:
     void add(Action action) { all_.push_back(std::move(action)); }
 
     // Runs the action if it is possible now; else returns false.
-    bool run(const std::string& id, Workspace& work) const;
+    bool run(const std::string& id, Topics& work) const;
     // Runs the actions of the keys pressed, unless a field takes text.
-    void dispatch(Workspace& work) const;
+    void dispatch(Topics& work) const;
 
     // `after` may draw more after an action's item.
-    void draw_menu(const char* menu, Workspace& work,
+    void draw_menu(const char* menu, Topics& work,
                    const std::function<void(const std::string& id)>& after = {}) const;
     // A square button for the toolbar; its tooltip is name, key and help.
-    void button(const std::string& id, Workspace& work) const;
+    void button(const std::string& id, Topics& work) const;
 
     static std::string key_name(ImGuiKeyChord key);
 

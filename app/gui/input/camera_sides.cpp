@@ -1,6 +1,10 @@
 // From where the camera looks: at what is selected or at all, from the six sides of the scene, with
 // and without perspective.
+#include "app/gui/draw/widgets.hpp"
 #include "app/gui/input/actions.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -9,7 +13,7 @@ namespace {
 using render::Side;
 
 // A scene in the plane is seen from above alone.
-bool has_sides(const Workspace& w) { return w.shows_run() && !w.is_flat(); }
+bool has_sides(const Topics& w) { return shows_run(w) && !w.looks.is_flat(); }
 
 Action from(Side side, const char* id, const char* name, ImGuiKeyChord key, const char* help) {
     Action action;
@@ -19,8 +23,8 @@ Action from(Side side, const char* id, const char* name, ImGuiKeyChord key, cons
     action.key = key;
     action.help = help;
     action.enabled = has_sides;
-    action.run = [side](Workspace& w) {
-        render::look_from(w.view.camera, side, w.now().stage->up);
+    action.run = [side](Topics& w) {
+        render::look_from(w.looks.view.camera, side, w.running.now().stage->up);
     };
     return action;
 }
@@ -28,7 +32,7 @@ Action from(Side side, const char* id, const char* name, ImGuiKeyChord key, cons
 }  // namespace
 
 std::vector<Action> side_actions() {
-    const auto runs = [](const Workspace& w) { return w.shows_run(); };
+    const auto runs = [](const Topics& w) { return shows_run(w); };
     std::vector<Action> all = {
         {"frame",
          "View",
@@ -37,7 +41,7 @@ std::vector<Action> side_actions() {
          ImGuiKey_F,
          "Moves the camera to what is selected or, if nothing is, to the whole scene as it is now",
          runs,
-         [](Workspace& w) { w.framing = Framing::selection; },
+         [](Topics& w) { w.requests.framing = Framing::selection; },
          {}},
         {"frame_all",
          "View",
@@ -46,7 +50,7 @@ std::vector<Action> side_actions() {
          0,
          "Moves the camera so that everything is in view, where it is now",
          runs,
-         [](Workspace& w) { w.framing = Framing::scene; },
+         [](Topics& w) { w.requests.framing = Framing::scene; },
          {}},
         {"camera",
          "View",
@@ -55,7 +59,7 @@ std::vector<Action> side_actions() {
          ImGuiMod_Shift | ImGuiKey_F,
          "Looks from where the scene file says",
          runs,
-         [](Workspace& w) { w.camera_is_set = false; },
+         [](Topics& w) { w.looks.camera_is_set = false; },
          {}},
         from(Side::front, "from_front", "From the front", ImGuiKey_Keypad1,
              "x to the right, up in the picture is up in the scene"),
@@ -76,10 +80,10 @@ std::vector<Action> side_actions() {
     perspective.key = ImGuiKey_Keypad5;
     perspective.help = "What is far away is smaller; without it, lines that are parallel stay so";
     perspective.enabled = has_sides;
-    perspective.run = [](Workspace& w) {
-        render::set_orthographic(w.view.camera, !w.view.camera.orthographic);
+    perspective.run = [](Topics& w) {
+        render::set_orthographic(w.looks.view.camera, !w.looks.view.camera.orthographic);
     };
-    perspective.checked = [](const Workspace& w) { return !w.view.camera.orthographic; };
+    perspective.checked = [](const Topics& w) { return !w.looks.view.camera.orthographic; };
     all.push_back(std::move(perspective));
     return all;
 }

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/widgets.hpp"
 #include "app/gui/input/gestures.hpp"
 #include "app/gui/input/picking.hpp"
+#include "app/gui/work/edits/pulls.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -32,31 +37,31 @@ Vec3 in_plane(const render::Camera& camera, const Vec3& place, ImVec2 mouse, int
 
 bool Pulling::update(Context& context, ImVec2 at, int width, int height, bool pressed,
                      bool active) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const ImGuiIO& io = ImGui::GetIO();
     if (pressed && happens(Gesture::pull)) begin(context, at, width, height);
     if (!on_) return false;
     if (!active) {
         on_ = false;
-        if (!given_up_) work.send(session::Release{number_, true});
+        if (!given_up_) work.running.send(session::Release{number_, true});
         return false;
     }
     // The button has the mouse until it is let go.
     if (given_up_) return true;
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
         given_up_ = true;
-        work.send(session::Release{number_, false});
+        work.running.send(session::Release{number_, false});
         return true;
     }
-    const Vec3 mouse = in_plane(work.view.camera, picked_,
+    const Vec3 mouse = in_plane(work.looks.view.camera, picked_,
                                 {io.MousePos.x - at.x, io.MousePos.y - at.y}, width, height);
     Vec3 by{};
     for (std::size_t k = 0; k < 3; ++k) by[k] = mouse[k] - picked_[k];
     if (by != by_) {
         by_ = by;
-        work.send(session::PullTo{number_, by});
+        work.running.send(session::PullTo{number_, by});
     }
-    draw(work, at, width, height);
+    draw(context, at, width, height);
     return true;
 }
 
@@ -70,22 +75,23 @@ void Pulling::begin(Context& context, ImVec2 at, int width, int height) {
     if (points.empty()) return;
     on_ = true;
     given_up_ = false;
-    picked_ = in_plane(context.work.view.camera, pick.place, mouse, width, height);
+    picked_ = in_plane(context.work.looks.view.camera, pick.place, mouse, width, height);
     by_ = {};
-    number_ = context.work.grab(std::move(points), pick.place);
+    number_ = context.work.pulls.grab(std::move(points), pick.place);
 }
 
 // The spring from the mouse to the point.
-void Pulling::draw(const Workspace& work, ImVec2 at, int width, int height) const {
-    const auto& mouse_pull = work.now().mouse_pull;
+void Pulling::draw(const Context& context, ImVec2 at, int width, int height) const {
+    const render::Camera& camera = context.work.looks.view.camera;
+    const auto& mouse_pull = context.work.running.now().mouse_pull;
     const bool live = mouse_pull && mouse_pull->live && mouse_pull->number == number_;
     Vec3 place = picked_, point = picked_;
     if (live) point = mouse_pull->point;
     // The mouse is drawn where it is now.
     for (std::size_t k = 0; k < 3; ++k)
         place[k] = (live ? mouse_pull->anchor[k] : place[k]) + by_[k];
-    const auto from = render::project(work.view.camera, point, width, height);
-    const auto to = render::project(work.view.camera, place, width, height);
+    const auto from = render::project(camera, point, width, height);
+    const auto to = render::project(camera, place, width, height);
     if (!from || !to) return;
     const auto on_screen = [&](const std::array<double, 2>& p) {
         return ImVec2{at.x + static_cast<float>(p[0]), at.y + static_cast<float>(p[1])};

@@ -7,11 +7,7 @@
 #include <cstdint>
 
 #include "app/exchange/stage.hpp"
-#include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {
 
@@ -23,7 +19,7 @@ public:
 
 private:
     void begin(Context& context, ImVec2 at, int width, int height);
-    void draw(const Workspace& work, ImVec2 at, int width, int height) const;
+    void draw(const Context& context, ImVec2 at, int width, int height) const;
 
     bool on_ = false, given_up_ = false;
     std::uint64_t number_ = 0;

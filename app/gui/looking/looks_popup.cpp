@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/looking/slicing.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -22,8 +26,7 @@ std::size_t side_of(const render::Slice& slice) {
     return 3;
 }
 
-void choose_tubes(Workspace& work) {
-    render::Tubes& tubes = work.view.tubes;
+void choose_tubes(render::Tubes& tubes) {
     quiet_text("Springs and chains");
     if (ImGui::RadioButton("automatic", tubes == render::Tubes())) tubes = {};
     tip("As thick as suits how close their points start to each other");
@@ -46,21 +49,22 @@ void choose_tubes(Workspace& work) {
 
 }  // namespace
 
-bool has_tubes(const Workspace& work) {
-    return work.now().stage != nullptr &&
-           std::ranges::any_of(work.now().stage->drawables, [](const render::Drawable& drawable) {
-               return drawable.kind == render::Drawable::Kind::segments && !drawable.ghost;
-           });
+bool has_tubes(const Running& running) {
+    const auto is_tube = [](const render::Drawable& drawable) {
+        return drawable.kind == render::Drawable::Kind::segments && !drawable.ghost;
+    };
+    return running.now().stage != nullptr &&
+           std::ranges::any_of(running.now().stage->drawables, is_tube);
 }
 
 void looks_button(Context& context) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     if (icon_button("looks", icon::sliders,
                     "How things are drawn: tubes, slice, and what the scene keeps of it"))
         ImGui::OpenPopup("looks");
     if (!ImGui::BeginPopup("looks")) return;
-    if (has_tubes(work)) {
-        choose_tubes(work);
+    if (has_tubes(work.running)) {
+        choose_tubes(work.looks.view.tubes);
         ImGui::Separator();
     }
     for (const char* id : {"slice", "measure_tool"}) {
@@ -72,7 +76,7 @@ void looks_button(Context& context) {
     }
     ImGui::Separator();
     if (ImGui::Button("Keep with the scene")) {
-        work.keep_view();
+        work.looks.keep_view();
         ImGui::CloseCurrentPopup();
     }
     tip("Writes arrows, tubes, slice and distances into the scene's view: the next start and "
@@ -86,10 +90,10 @@ float slice_controls_width() {
 }
 
 void slice_controls(Context& context) {
-    Workspace& work = context.work;
-    if (!work.view.slice || work.now().stage == nullptr) return;
-    render::Slice& slice = *work.view.slice;
-    const render::Bounds box = box_of(*work.now().stage);
+    Topics& work = context.work;
+    if (!work.looks.view.slice || work.running.now().stage == nullptr) return;
+    render::Slice& slice = *work.looks.view.slice;
+    const render::Bounds box = box_of(*work.running.now().stage);
     std::string side = sides[side_of(slice)];
     if (choice("##slice side", {std::begin(sides), std::end(sides)}, side,
                "Slice across this axis; as seen: across the line of sight of now",
@@ -98,10 +102,11 @@ void slice_controls(Context& context) {
         render::Vec3 normal{};
         if (which < 3) {
             // Towards the eye, so that what is before the plane is hidden.
-            normal[which] = work.view.camera.eye[which] < work.view.camera.target[which] ? -1 : 1;
+            normal[which] =
+                work.looks.view.camera.eye[which] < work.looks.view.camera.target[which] ? -1 : 1;
         } else {
             for (std::size_t c = 0; c < 3; ++c)
-                normal[c] = work.view.camera.eye[c] - work.view.camera.target[c];
+                normal[c] = work.looks.view.camera.eye[c] - work.looks.view.camera.target[c];
         }
         slice = turned(slice, normal, box);
     }
@@ -119,7 +124,7 @@ void slice_controls(Context& context) {
         slice.offset = -slice.offset;
     }
     ImGui::SameLine(0, px(4));
-    if (icon_button("no slice", icon::close, "Without the slice")) work.view.slice.reset();
+    if (icon_button("no slice", icon::close, "Without the slice")) work.looks.view.slice.reset();
 }
 
 }  // namespace hindcast::gui

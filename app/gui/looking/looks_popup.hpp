@@ -2,16 +2,12 @@
 // for what the scene keeps.
 #pragma once
 
-#include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {
 
 // Whether the scene shown has springs or chains.
-bool has_tubes(const Workspace& work);
+bool has_tubes(const Running& running);
 // A button with its popup, at the cursor.
 void looks_button(Context& context);
 // How wide the controls of the slice are, and the controls, at the cursor.

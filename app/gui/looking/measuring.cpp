@@ -6,9 +6,12 @@
 #include <iterator>
 #include <utility>
 
+#include "app/gui/draw/widgets.hpp"
 #include "app/gui/input/gestures.hpp"
 #include "app/gui/places/labels.hpp"
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -30,9 +33,10 @@ std::optional<DistanceEnd> end_under_mouse(Context& context, ImVec2 at, int widt
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const render::Pick pick =
         context.picture.pick(static_cast<int>(mouse.x - at.x), static_cast<int>(mouse.y - at.y));
-    return end_at(
-        *stage, *frame, points_of(context.picture), pick, context.work.view.camera, width, height,
-        {static_cast<double>(mouse.x - at.x), static_cast<double>(mouse.y - at.y)}, px(snap));
+    return end_at(*stage, *frame, points_of(context.picture), pick, context.work.looks.view.camera,
+                  width, height,
+                  {static_cast<double>(mouse.x - at.x), static_cast<double>(mouse.y - at.y)},
+                  px(snap));
 }
 
 // What an end is on: "ball, point 0", "a place".
@@ -45,8 +49,8 @@ std::string end_text(const DistanceEnd& end) {
 }  // namespace
 
 void Measuring::update(Context& context, ImVec2 at, int width, int height, bool idle) {
-    Workspace& work = context.work;
-    if (work.tool != Tool::measure) {
+    Topics& work = context.work;
+    if (work.looks.tool != Tool::measure) {
         first_.reset();
         under_mouse_.reset();
         return;
@@ -54,7 +58,7 @@ void Measuring::update(Context& context, ImVec2 at, int width, int height, bool 
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && !io.WantTextInput &&
         !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) {
-        if (!first_) work.tool = Tool::look;
+        if (!first_) work.looks.tool = Tool::look;
         first_.reset();
         return;
     }
@@ -78,31 +82,33 @@ void Measuring::click(Context& context, ImVec2 at, int width, int height) {
         return;
     }
     if (*first_ == *end) return;
-    context.work.distances.push_back({*first_, *end});
+    context.work.looks.distances.push_back({*first_, *end});
     first_.reset();
 }
 
 void Measuring::draw(Context& context, ImVec2 at, int width, int height) const {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const render::Stage* const stage = context.picture.stage();
     const render::Frame* const frame = context.picture.frame();
-    work.distance_problem.clear();
+    work.looks.distance_problem.clear();
     if (stage == nullptr || frame == nullptr) return;
     const session::PointPlaces points = points_of(context.picture);
-    const auto placed = distances_in(work.distances, *stage, *frame, points, work.distance_problem);
-    draw_distances(at, width, height, work.view.camera, placed, stage->dimension);
-    if (work.tool != Tool::measure) return;
+    const auto placed =
+        distances_in(work.looks.distances, *stage, *frame, points, work.looks.distance_problem);
+    draw_distances(at, width, height, work.looks.view.camera, placed, stage->dimension);
+    if (work.looks.tool != Tool::measure) return;
     // What is begun, to the place under the mouse.
     if (first_ && under_mouse_)
-        draw_distances(
-            at, width, height, work.view.camera,
-            distances_in({{*first_, *under_mouse_}}, *stage, *frame, points, work.distance_problem),
-            stage->dimension);
+        draw_distances(at, width, height, work.looks.view.camera,
+                       distances_in({{*first_, *under_mouse_}}, *stage, *frame, points,
+                                    work.looks.distance_problem),
+                       stage->dimension);
     const auto ring = [&](const std::optional<DistanceEnd>& end) {
         if (!end) return;
         try {
-            const auto p = render::project(
-                work.view.camera, session::place_of(*end, *stage, *frame, points), width, height);
+            const auto p =
+                render::project(work.looks.view.camera,
+                                session::place_of(*end, *stage, *frame, points), width, height);
             if (p)
                 ImGui::GetWindowDrawList()->AddCircle(
                     {at.x + static_cast<float>((*p)[0]), at.y + static_cast<float>((*p)[1])}, px(7),
@@ -117,12 +123,12 @@ void Measuring::draw(Context& context, ImVec2 at, int width, int height) const {
 }
 
 void Measuring::bar(Context& context, ImVec2 at, int height) const {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const render::Stage& stage = *context.picture.stage();
     const render::Frame& frame = *context.picture.frame();
     const float side = ImGui::GetFrameHeightWithSpacing();
     constexpr std::size_t most_rows = 6;
-    const auto rows = static_cast<float>(std::min(work.distances.size(), most_rows) + 1);
+    const auto rows = static_cast<float>(std::min(work.looks.distances.size(), most_rows) + 1);
     ImGui::SetCursorScreenPos(
         {at.x + px(10), at.y + static_cast<float>(height) - rows * side - px(40)});
     ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
@@ -135,8 +141,8 @@ void Measuring::bar(Context& context, ImVec2 at, int height) const {
                               ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_Borders)) {
         const session::PointPlaces points = points_of(context.picture);
         std::optional<std::size_t> removed;
-        for (std::size_t k = 0; k < work.distances.size(); ++k) {
-            const session::Distance& distance = work.distances[k];
+        for (std::size_t k = 0; k < work.looks.distances.size(); ++k) {
+            const session::Distance& distance = work.looks.distances[k];
             ImGui::PushID(static_cast<int>(k));
             if (icon_button("remove", icon::remove, "Removes this distance")) removed = k;
             ImGui::SameLine();
@@ -154,25 +160,26 @@ void Measuring::bar(Context& context, ImVec2 at, int height) const {
             ImGui::PopID();
         }
         if (removed)
-            work.distances.erase(work.distances.begin() + static_cast<std::ptrdiff_t>(*removed));
+            work.looks.distances.erase(work.looks.distances.begin() +
+                                       static_cast<std::ptrdiff_t>(*removed));
         ImGui::AlignTextToFramePadding();
         quiet_text(first_ ? "Click the other end" : "Click two places");
         tip("Points of bodies are taken where one is near, else places on surfaces. A distance "
             "goes "
             "along with what it ends at. Escape ends the tool");
-        if (!work.distances.empty()) {
+        if (!work.looks.distances.empty()) {
             ImGui::SameLine(0, px(10));
             if (text_button(icon::save, "Keep",
                             "Writes the distances into the scene's view, with arrows, tubes and "
                             "slice: the next start and hindcast render show them"))
-                work.keep_view();
+                work.looks.keep_view();
             ImGui::SameLine(0, px(4));
             if (text_button(icon::remove, "Remove all", "Removes all distances"))
-                work.distances.clear();
+                work.looks.distances.clear();
         }
         ImGui::SameLine(0, px(10));
         if (icon_button("end", icon::close, "Ends the tool; the distances stay in the picture"))
-            work.tool = Tool::look;
+            work.looks.tool = Tool::look;
     }
     ImGui::EndChild();
     ImGui::PopStyleVar();

@@ -7,11 +7,10 @@
 #include <array>
 #include <optional>
 
-#include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
+#include "app/gui/places/labels.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/render/renderer.hpp"
+#include "app/session/view/view_look.hpp"
 
 namespace hindcast::gui {
 

@@ -3,6 +3,10 @@
 #include <cmath>
 #include <optional>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/view/looks.hpp"
+
 namespace hindcast::gui {
 
 namespace {
@@ -11,14 +15,15 @@ constexpr float reach = 11;         // pixels around the handle in which it take
 constexpr double arrow_part = 0.1;  // of the box's size: how far its arrow goes
 
 bool is_shown(const Context& context) {
-    return context.work.view.slice && !context.work.is_flat() && context.picture.stage() != nullptr;
+    return context.work.looks.view.slice && !context.work.looks.is_flat() &&
+           context.picture.stage() != nullptr;
 }
 
 }  // namespace
 
 std::optional<ImVec2> pixel_of(const Context& context, const render::Vec3& place, ImVec2 at,
                                int width, int height) {
-    const auto p = render::project(context.work.view.camera, place, width, height);
+    const auto p = render::project(context.work.looks.view.camera, place, width, height);
     if (!p) return std::nullopt;
     return ImVec2{at.x + static_cast<float>((*p)[0]), at.y + static_cast<float>((*p)[1])};
 }
@@ -26,7 +31,7 @@ std::optional<ImVec2> pixel_of(const Context& context, const render::Vec3& place
 bool Slicing::update(Context& context, ImVec2 at, int width, int height, bool pressed,
                      bool active) {
     over_ = false;
-    auto& shown = context.work.view.slice;
+    auto& shown = context.work.looks.view.slice;
     if (!shown || !is_shown(context)) {
         on_ = false;
         return false;
@@ -45,15 +50,15 @@ bool Slicing::update(Context& context, ImVec2 at, int width, int height, bool pr
     }
     if (on_ && !active) on_ = false;
     if (on_)
-        slice.offset =
-            first_.offset + moved_along(first_, handle_, context.work.view.camera, width, height,
-                                        {static_cast<double>(mouse.x - mouse_.x),
-                                         static_cast<double>(mouse.y - mouse_.y)});
+        slice.offset = first_.offset + moved_along(first_, handle_, context.work.looks.view.camera,
+                                                   width, height,
+                                                   {static_cast<double>(mouse.x - mouse_.x),
+                                                    static_cast<double>(mouse.y - mouse_.y)});
     return on_;
 }
 
 void Slicing::draw(const Context& context, ImVec2 at, int width, int height) const {
-    const auto& shown = context.work.view.slice;
+    const auto& shown = context.work.looks.view.slice;
     if (!shown || !is_shown(context)) return;
     const render::Slice& slice = *shown;
     const render::Bounds box = box_of(*context.picture.stage());

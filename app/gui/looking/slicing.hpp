@@ -8,11 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/render/renderer.hpp"
 
 namespace hindcast::gui {
 

@@ -6,6 +6,14 @@
 #include <system_error>
 #include <utility>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
 #include "app/session/document/scene_files.hpp"
 #include "app/session/shapes/arrange.hpp"
 #include "app/session/shapes/templates.hpp"
@@ -59,33 +67,34 @@ const char* title_of(Section section) {
     return "";
 }
 
-void add_items(Workspace& work, Section section) {
+void add_items(const EditedScene& scene, Adding& adding, Requests& requests, Section section) {
     std::vector<std::string> shaped;
-    for (const session::Shape& shape : session::shapes(work.registry(), work.dimension())) {
+    for (const session::Shape& shape : session::shapes(scene.registry(), scene.dimension())) {
         if (shape.section != section) continue;
         shaped.push_back(shape.type);
         if (ImGui::MenuItem(fmt::format("{}###shape {}", shape.label, shape.id).c_str()))
-            work.show_shape = shape.id;
+            requests.show_shape = shape.id;
         tip(shape.help);
     }
     bool first = !shaped.empty();
-    for (const model::ModuleType& type : work.registry().all()) {
+    for (const model::ModuleType& type : scene.registry().all()) {
         if (type.section != section || std::ranges::find(shaped, type.type) != shaped.end())
             continue;
         if (std::exchange(first, false)) ImGui::Separator();
         if (ImGui::MenuItem(fmt::format("{}###{}", type.title, type.type).c_str()))
-            work.add(section, type.type);
+            adding.add(section, type.type);
         tip(type.documentation);
     }
 }
 
 void add_items_of_all(Context& context) {
+    Topics& work = context.work;
     for (const Section section : model::all_sections) {
         if (!ImGui::BeginMenu(
                 fmt::format("Add to {}###add {}", title_of(section), model::name_of(section))
                     .c_str()))
             continue;
-        add_items(context.work, section);
+        add_items(work.scene, work.adding, work.requests, section);
         ImGui::EndMenu();
     }
 }
@@ -102,33 +111,34 @@ void object_items(Context& context) {
     }
 }
 
-void template_items(Workspace& work) {
-    for (const session::SceneTemplate& one : session::scene_templates(work.registry())) {
+void template_items(const EditedScene& scene, Opening& opening) {
+    for (const session::SceneTemplate& one : session::scene_templates(scene.registry())) {
         if (ImGui::MenuItem(fmt::format("{}###template {}", one.label, one.id).c_str()))
-            work.make_from(one.id);
+            opening.make_from(one.id);
         tip(one.help);
     }
 }
 
-void MakingDialogs::draw(Workspace& work) {
+void MakingDialogs::draw(Topics& work) {
     shape(work);
     array(work);
     size(work);
 }
 
-void MakingDialogs::shape(Workspace& work) {
-    if (const std::string asked = std::exchange(work.show_shape, ""); !asked.empty()) {
+void MakingDialogs::shape(Topics& work) {
+    if (const std::string asked = std::exchange(work.requests.show_shape, ""); !asked.empty()) {
         try {
-            shape_ = session::shape_of(work.registry(), work.dimension(), asked);
+            shape_ = session::shape_of(work.scene.registry(), work.scene.dimension(), asked);
             numbers_ = shape_.values();
             file_ = std::exchange(brought_, {});
             files_ = shape_.needs_file()
-                         ? session::files_below(work.editor().place().parent_path(), shape_.endings)
+                         ? session::files_below(work.scene.editor().place().parent_path(),
+                                                shape_.endings)
                          : std::vector<std::string>();
             if (file_.empty() && files_.size() == 1) file_ = files_.front();
             ImGui::OpenPopup("###shape");
         } catch (const Error& error) {
-            work.fail(error);
+            work.messages.fail(error);
         }
     }
     if (!begin_modal((shape_.label + "###shape").c_str(), px(380))) return;
@@ -147,14 +157,15 @@ void MakingDialogs::shape(Workspace& work) {
         ImGui::SameLine(0, px(8));
         if (text_button(icon::open, "Browse...",
                         "A file of another folder is copied beside the scene")) {
-            work.wants_file = FileWish{shape_.label, shape_.endings,
-                                       [this, &work, id = shape_.id](const fs::path& file) {
-                                           const auto name = work.bring(file);
-                                           if (!name) return;
-                                           brought_ = *name;
-                                           work.show_shape = id;
-                                       },
-                                       [&work, id = shape_.id] { work.show_shape = id; }};
+            work.requests.wants_file =
+                FileWish{shape_.label, shape_.endings,
+                         [this, &work, id = shape_.id](const fs::path& file) {
+                             const auto name = work.adding.bring(file);
+                             if (!name) return;
+                             brought_ = *name;
+                             work.requests.show_shape = id;
+                         },
+                         [&work, id = shape_.id] { work.requests.show_shape = id; }};
             ImGui::CloseCurrentPopup();
         }
     }
@@ -168,40 +179,40 @@ void MakingDialogs::shape(Workspace& work) {
     }
     const bool ready = !shape_.needs_file() || !file_.empty();
     if (buttons("Add", "Puts it where the view looks, on the ground or on what is there", ready)) {
-        const fs::path folder = fs::current_path() / work.editor().place().parent_path();
-        work.add_shape({shape_, numbers_, file_.empty() ? fs::path() : folder / file_, {}});
+        const fs::path folder = fs::current_path() / work.scene.editor().place().parent_path();
+        work.adding.add_shape({shape_, numbers_, file_.empty() ? fs::path() : folder / file_, {}});
     }
     ImGui::EndPopup();
 }
 
-void MakingDialogs::array(Workspace& work) {
-    if (std::exchange(work.show_array, false)) ImGui::OpenPopup("###array");
+void MakingDialogs::array(Topics& work) {
+    if (std::exchange(work.requests.show_array, false)) ImGui::OpenPopup("###array");
     if (!begin_modal("Copies in a row###array", px(340))) return;
-    const std::string pointer = work.selection().pointer, name = work.name_at(pointer);
+    const std::string pointer = work.chosen.object.pointer, name = work.scene.name_at(pointer);
     double count = count_;
     row({"count", "How many in all", "", "", 3, 1, 100, true}, count);
     count_ = static_cast<int>(count);
     const char* const axes[] = {"x", "y", "z"};
-    for (int k = 0; k < work.dimension(); ++k)
+    for (int k = 0; k < work.scene.dimension(); ++k)
         row({axes[k], fmt::format("Each further along {}", axes[k]), "m", "", 0, -1e3, 1e3, false},
             offset_[static_cast<std::size_t>(k)]);
     if (buttons("Add", "Adds the copies; forces of this body alone are repeated with it",
                 !name.empty() && count_ > 1))
-        work.change(fmt::format("{} copies of {}", count_ - 1, name),
-                    [&](const document::Document& d) {
-                        return session::arrayed(d, work.registry(), pointer, count_, offset_);
-                    });
+        work.scene.change(
+            fmt::format("{} copies of {}", count_ - 1, name), [&](const document::Document& d) {
+                return session::arrayed(d, work.scene.registry(), pointer, count_, offset_);
+            });
     ImGui::EndPopup();
 }
 
-void MakingDialogs::size(Workspace& work) {
-    if (std::exchange(work.show_size, false)) ImGui::OpenPopup("###size");
+void MakingDialogs::size(Topics& work) {
+    if (std::exchange(work.requests.show_size, false)) ImGui::OpenPopup("###size");
     if (!begin_modal("Size###size", px(320))) return;
-    const std::string pointer = work.selection().pointer, name = work.name_at(pointer);
+    const std::string pointer = work.chosen.object.pointer, name = work.scene.name_at(pointer);
     row({"factor", "Times as large", "", "About its middle", 2, 1e-3, 1e3, false}, factor_);
     if (buttons("Scale", "Makes it larger or smaller", !name.empty()))
-        work.change("Size of " + name, [&](const document::Document& d) {
-            return session::scaled(d, work.registry(), pointer, factor_);
+        work.scene.change("Size of " + name, [&](const document::Document& d) {
+            return session::scaled(d, work.scene.registry(), pointer, factor_);
         });
     ImGui::EndPopup();
 }

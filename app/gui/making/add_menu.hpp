@@ -2,34 +2,33 @@
 // the tree's "Add", the picture's menu and the palette.
 #pragma once
 
-#include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/session/shapes/shapes.hpp"
+#include "engine/model/registry.hpp"
 
 namespace hindcast::gui {
 
 // The items of one section, within a menu that is open.
-void add_items(Workspace& work, model::Section section);
+void add_items(const EditedScene& scene, Adding& adding, Requests& requests,
+               model::Section section);
 // A menu for each section.
 void add_items_of_all(Context& context);
 // What can be done with the selected object: copies, mirror, size, grid.
 void object_items(Context& context);
 // A new scene of each template.
-void template_items(Workspace& work);
+void template_items(const EditedScene& scene, Opening& opening);
 const char* title_of(model::Section section);
 
 // The dialog of a shape's numbers, with how many points and elements that makes; and those of
 // copies and of size. Drawn once a frame.
 class MakingDialogs {
 public:
-    void draw(Workspace& work);
+    void draw(Topics& work);
 
 private:
-    void shape(Workspace& work);
-    void array(Workspace& work);
-    void size(Workspace& work);
+    void shape(Topics& work);
+    void array(Topics& work);
+    void size(Topics& work);
 
     session::Shape shape_;
     std::vector<double> numbers_;

@@ -3,7 +3,14 @@
 
 #include <algorithm>
 
+#include "app/gui/draw/widgets.hpp"
 #include "app/gui/input/actions.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "app/session/shapes/arrange.hpp"
 
 namespace hindcast::gui {
@@ -15,16 +22,17 @@ using Kind = session::Parts::Kind;
 
 constexpr const char* box_icon = "\xef\x89\x87";  // Font Awesome: object-group
 
-bool runs(const Workspace& w) { return w.shows_run(); }
-bool has_points(const Workspace& w) {
-    return w.shows_run() && !w.parts.empty() && w.parts.kind == Kind::points;
+bool runs(const Topics& w) { return shows_run(w); }
+bool has_points(const Topics& w) {
+    return shows_run(w) && !w.chosen.parts.empty() && w.chosen.parts.kind == Kind::points;
 }
-bool can_pin(const Workspace& w) {
-    return has_points(w) && std::ranges::all_of(w.parts.of, [&](const session::Parts::Of& of) {
-               return session::can_be_pinned(w.document(), w.registry(), of.name);
+bool can_pin(const Topics& w) {
+    return has_points(w) &&
+           std::ranges::all_of(w.chosen.parts.of, [&](const session::Parts::Of& of) {
+               return session::can_be_pinned(w.scene.document(), w.scene.registry(), of.name);
            });
 }
-bool has_object(const Workspace& w) { return !w.name_at(w.selection().pointer).empty(); }
+bool has_object(const Topics& w) { return !w.scene.name_at(w.chosen.object.pointer).empty(); }
 
 const char* axis_name(std::size_t axis) {
     constexpr const char* names[] = {"x", "y", "z"};
@@ -38,13 +46,13 @@ Action mirror(std::size_t axis) {
     action.name = fmt::format("Mirror along {}", axis_name(axis));
     action.help = fmt::format("The selected object as in a mirror across {}, through its middle",
                               axis_name(axis));
-    action.enabled = [axis](const Workspace& w) {
-        return has_object(w) && axis < static_cast<std::size_t>(w.dimension());
+    action.enabled = [axis](const Topics& w) {
+        return has_object(w) && axis < static_cast<std::size_t>(w.scene.dimension());
     };
-    action.run = [axis](Workspace& w) {
-        const std::string pointer = w.selection().pointer;
-        w.change("Mirror " + w.name_at(pointer), [&](const Document& d) {
-            return session::mirrored(d, w.registry(), pointer, axis);
+    action.run = [axis](Topics& w) {
+        const std::string pointer = w.chosen.object.pointer;
+        w.scene.change("Mirror " + w.scene.name_at(pointer), [&](const Document& d) {
+            return session::mirrored(d, w.scene.registry(), pointer, axis);
         });
     };
     return action;
@@ -52,9 +60,11 @@ Action mirror(std::size_t axis) {
 
 std::vector<Action> part_actions() {
     const auto toggle = [](Tool tool) {
-        return [tool](Workspace& w) { w.tool = w.tool == tool ? Tool::look : tool; };
+        return [tool](Topics& w) { w.looks.tool = w.looks.tool == tool ? Tool::look : tool; };
     };
-    const auto is = [](Tool tool) { return [tool](const Workspace& w) { return w.tool == tool; }; };
+    const auto is = [](Tool tool) {
+        return [tool](const Topics& w) { return w.looks.tool == tool; };
+    };
     return {
         {"box_tool", "View", box_icon, "Select by a box", ImGuiKey_X,
          "Drag a box around points, or around elements; Shift adds to them, Ctrl takes away", runs,
@@ -64,29 +74,29 @@ std::vector<Action> part_actions() {
          toggle(Tool::lasso), is(Tool::lasso)},
         {"choose_elements", "Edit/Chosen points", nullptr, "Choose elements instead", 0,
          "Boxes, lassos and Shift + click choose triangles and springs instead of points", runs,
-         [](Workspace& w) {
-             const Kind kind = w.parts.kind;
-             w.parts = {};
-             w.parts.kind = kind == Kind::points ? Kind::elements : Kind::points;
+         [](Topics& w) {
+             const Kind kind = w.chosen.parts.kind;
+             w.chosen.parts = {};
+             w.chosen.parts.kind = kind == Kind::points ? Kind::elements : Kind::points;
          },
-         [](const Workspace& w) { return w.parts.kind == Kind::elements; }},
+         [](const Topics& w) { return w.chosen.parts.kind == Kind::elements; }},
         {"all_points",
          "Edit/Chosen points",
          nullptr,
          "Choose all points of it",
          0,
          "All points of the selected body",
-         [](const Workspace& w) {
-             return w.shows_run() && w.selection().pointer.starts_with("/bodies/");
+         [](const Topics& w) {
+             return shows_run(w) && w.chosen.object.pointer.starts_with("/bodies/");
          },
-         [](Workspace& w) {
-             const std::string name = w.name_at(w.selection().pointer);
-             w.parts = {};
-             for (const auto& body : w.now().stage->bodies) {
+         [](Topics& w) {
+             const std::string name = w.scene.name_at(w.chosen.object.pointer);
+             w.chosen.parts = {};
+             for (const auto& body : w.running.now().stage->bodies) {
                  if (body.name != name) continue;
                  std::vector<std::int64_t> all;
                  for (std::int64_t p = 0; p < body.count; ++p) all.push_back(p);
-                 w.parts.add(name, std::move(all));
+                 w.chosen.parts.add(name, std::move(all));
              }
          },
          {}},
@@ -96,8 +106,8 @@ std::vector<Action> part_actions() {
          "Choose nothing",
          0,
          "No point and no element is chosen any more",
-         [](const Workspace& w) { return !w.parts.empty(); },
-         [](Workspace& w) { w.parts.of.clear(); },
+         [](const Topics& w) { return !w.chosen.parts.empty(); },
+         [](Topics& w) { w.chosen.parts.of.clear(); },
          {}},
         {"pin",
          "Edit/Chosen points",
@@ -106,9 +116,10 @@ std::vector<Action> part_actions() {
          ImGuiKey_P,
          "Fixes the chosen points where they start",
          can_pin,
-         [](Workspace& w) {
-             w.change("Pin " + w.parts.text(), [&](const Document& d) {
-                 return session::pinned(d, w.editor().place(), w.registry(), w.parts);
+         [](Topics& w) {
+             w.scene.change("Pin " + w.chosen.parts.text(), [&](const Document& d) {
+                 return session::pinned(d, w.scene.editor().place(), w.scene.registry(),
+                                        w.chosen.parts);
              });
          },
          {}},
@@ -119,9 +130,10 @@ std::vector<Action> part_actions() {
          ImGuiMod_Shift | ImGuiKey_P,
          "Lets the chosen points move",
          can_pin,
-         [](Workspace& w) {
-             w.change("Unpin " + w.parts.text(), [&](const Document& d) {
-                 return session::unpinned(d, w.editor().place(), w.registry(), w.parts);
+         [](Topics& w) {
+             w.scene.change("Unpin " + w.chosen.parts.text(), [&](const Document& d) {
+                 return session::unpinned(d, w.scene.editor().place(), w.scene.registry(),
+                                          w.chosen.parts);
              });
          },
          {}},
@@ -132,13 +144,14 @@ std::vector<Action> part_actions() {
          0,
          "Springs: the chosen points of one body each with the next; those of two bodies each with "
          "the nearest of the other",
-         [](const Workspace& w) { return has_points(w) && w.parts.count() > 1; },
-         [](Workspace& w) {
-             w.make_from_parts("Connect " + w.parts.text(), "springs",
-                               [&](const Document& d, const std::string& name) {
-                                   return session::connected(d, w.registry(), w.parts, name,
-                                                             w.where_is);
-                               });
+         [](const Topics& w) { return has_points(w) && w.chosen.parts.count() > 1; },
+         [](Topics& w) {
+             w.adding.make_from_parts("Connect " + w.chosen.parts.text(), "springs",
+                                      [&](const Document& d, const std::string& name) {
+                                          return session::connected(d, w.scene.registry(),
+                                                                    w.chosen.parts, name,
+                                                                    w.chosen.where_is);
+                                      });
          },
          {}},
         {"aim",
@@ -147,14 +160,15 @@ std::vector<Action> part_actions() {
          "Add a target",
          0,
          "An objective that wants the chosen points where they are now: move it from there (W)",
-         [](const Workspace& w) { return has_points(w) && w.parts.of.size() == 1; },
-         [](Workspace& w) {
-             w.make_from_parts("Target of " + w.parts.text(), "target",
-                               [&](const Document& d, const std::string& name) {
-                                   return session::aimed(d, w.registry(), w.parts, name,
-                                                         w.where_is);
-                               });
-             w.tool = Tool::move;
+         [](const Topics& w) { return has_points(w) && w.chosen.parts.of.size() == 1; },
+         [](Topics& w) {
+             w.adding.make_from_parts("Target of " + w.chosen.parts.text(), "target",
+                                      [&](const Document& d, const std::string& name) {
+                                          return session::aimed(d, w.scene.registry(),
+                                                                w.chosen.parts, name,
+                                                                w.chosen.where_is);
+                                      });
+             w.looks.tool = Tool::move;
          },
          {}},
         {"pull",
@@ -163,12 +177,14 @@ std::vector<Action> part_actions() {
          "Pull",
          0,
          "A spring from the chosen point to where it is now; with the mouse, Ctrl + drag pulls",
-         [](const Workspace& w) { return has_points(w) && w.parts.count() == 1; },
-         [](Workspace& w) {
-             w.make_from_parts(
-                 "Pull " + w.parts.text(), "pull", [&](const Document& d, const std::string& name) {
-                     return session::pulled(d, w.registry(), w.parts, name, w.where_is);
-                 });
+         [](const Topics& w) { return has_points(w) && w.chosen.parts.count() == 1; },
+         [](Topics& w) {
+             w.adding.make_from_parts("Pull " + w.chosen.parts.text(), "pull",
+                                      [&](const Document& d, const std::string& name) {
+                                          return session::pulled(d, w.scene.registry(),
+                                                                 w.chosen.parts, name,
+                                                                 w.chosen.where_is);
+                                      });
          },
          {}},
     };
@@ -185,7 +201,7 @@ std::vector<Action> making_actions() {
                    0,
                    "Several copies of the selected object, each further by the same way",
                    has_object,
-                   [](Workspace& w) { w.show_array = true; },
+                   [](Topics& w) { w.requests.show_array = true; },
                    {}});
     for (const std::size_t axis : {0UL, 1UL, 2UL}) all.push_back(mirror(axis));
     all.push_back({"size",
@@ -195,7 +211,7 @@ std::vector<Action> making_actions() {
                    0,
                    "Makes the selected object larger or smaller, about its middle",
                    has_object,
-                   [](Workspace& w) { w.show_size = true; },
+                   [](Topics& w) { w.requests.show_size = true; },
                    {}});
     all.push_back({"snap",
                    "Edit/Arrange",
@@ -204,12 +220,13 @@ std::vector<Action> making_actions() {
                    0,
                    "Moves the selected object so that its middle is at whole tenths of a metre",
                    has_object,
-                   [](Workspace& w) {
-                       const std::string pointer = w.selection().pointer;
-                       w.change("Put " + w.name_at(pointer) + " onto the grid",
-                                [&](const Document& d) {
-                                    return session::snapped(d, w.registry(), pointer, 0.1);
-                                });
+                   [](Topics& w) {
+                       const std::string pointer = w.chosen.object.pointer;
+                       w.scene.change("Put " + w.scene.name_at(pointer) + " onto the grid",
+                                      [&](const Document& d) {
+                                          return session::snapped(d, w.scene.registry(), pointer,
+                                                                  0.1);
+                                      });
                    },
                    {}});
     return all;

@@ -5,7 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/making/add_menu.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -33,20 +39,22 @@ const Stage::Body* body_named(const Stage& stage, const std::string& name) {
 }
 
 // A parameter with a number for each chosen element, by the names of what they have.
-void parameter_items(Workspace& work) {
-    if (work.parts.of.size() != 1 || work.pointer_of(work.parts.of.front().name).empty()) {
+void parameter_items(Topics& work) {
+    if (work.chosen.parts.of.size() != 1 ||
+        work.scene.pointer_of(work.chosen.parts.of.front().name).empty()) {
         quiet_text("Elements of one object at a time");
         return;
     }
-    const std::string name = work.parts.of.front().name;
+    const std::string name = work.chosen.parts.of.front().name;
     for (const std::string& key :
-         session::keys_per_element(work.document(), work.registry(), name)) {
+         session::keys_per_element(work.scene.document(), work.scene.registry(), name)) {
         std::string words = key;
         std::ranges::replace(words, '_', ' ');
         if (ImGui::MenuItem(fmt::format("{}###{}", words, key).c_str()))
-            work.change(fmt::format("Optimise {}.{}", name, key), [&](const document::Document& d) {
-                return session::optimised(d, work.registry(), work.parts, key);
-            });
+            work.scene.change(
+                fmt::format("Optimise {}.{}", name, key), [&](const document::Document& d) {
+                    return session::optimised(d, work.scene.registry(), work.chosen.parts, key);
+                });
         tip("Each of the chosen ones gets a number of its own, which the optimisation may change");
     }
 }
@@ -63,8 +71,8 @@ void action_item(Context& context, const char* id) {
 
 bool PartTools::update(Context& context, ImVec2 at, int width, int height, bool pressed,
                        bool active) {
-    Workspace& work = context.work;
-    const bool chooses = work.tool == Tool::box || work.tool == Tool::lasso;
+    Topics& work = context.work;
+    const bool chooses = work.looks.tool == Tool::box || work.looks.tool == Tool::lasso;
     if (!chooses) {
         on_ = false;
         return false;
@@ -81,7 +89,7 @@ bool PartTools::update(Context& context, ImVec2 at, int width, int height, bool 
         return true;
     }
     if (active) {
-        if (work.tool == Tool::box) line_.resize(1);
+        if (work.looks.tool == Tool::box) line_.resize(1);
         if (line_.back() != pixel) line_.push_back(pixel);
         return true;
     }
@@ -91,36 +99,38 @@ bool PartTools::update(Context& context, ImVec2 at, int width, int height, bool 
 }
 
 void PartTools::take(Context& context, int width, int height) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const Stage* const stage = context.picture.stage();
     if (stage == nullptr || line_.size() < 2) return;
     const std::vector<Vec3> points = context.picture.points();
-    const std::vector<Pixel> polygon = outline(work.tool, line_);
-    const session::Parts found = parts_within(*stage, points, work.hidden, work.view.camera, width,
-                                              height, polygon, work.parts.kind);
+    const std::vector<Pixel> polygon = outline(work.looks.tool, line_);
+    const session::Parts found =
+        parts_within(*stage, points, work.looks.hidden, work.looks.view.camera, width, height,
+                     polygon, work.chosen.parts.kind);
     const ImGuiIO& io = ImGui::GetIO();
-    if (!io.KeyShift && !io.KeyCtrl) work.parts.of.clear();
+    if (!io.KeyShift && !io.KeyCtrl) work.chosen.parts.of.clear();
     for (const session::Parts::Of& of : found.of)
         if (io.KeyCtrl)
-            work.parts.remove(of.name, of.numbers);
+            work.chosen.parts.remove(of.name, of.numbers);
         else
-            work.parts.add(of.name, of.numbers);
+            work.chosen.parts.add(of.name, of.numbers);
 }
 
 void PartTools::click(Context& context, ImVec2 at) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const Stage* const stage = context.picture.stage();
     if (stage == nullptr) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const render::Pick pick =
         context.picture.pick(static_cast<int>(mouse.x - at.x), static_cast<int>(mouse.y - at.y));
     const session::Parts found =
-        picked_part(*stage, context.picture.points(), pick, work.parts.kind);
-    for (const session::Parts::Of& of : found.of) work.parts.toggle(of.name, of.numbers.front());
+        picked_part(*stage, context.picture.points(), pick, work.chosen.parts.kind);
+    for (const session::Parts::Of& of : found.of)
+        work.chosen.parts.toggle(of.name, of.numbers.front());
 }
 
 void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     ImDrawList* const list = ImGui::GetWindowDrawList();
     const Palette& palette = style().palette();
     const auto on_screen = [&](const Pixel& p) {
@@ -129,27 +139,27 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
     list->PushClipRect(at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)},
                        true);
     if (on_) {
-        const std::vector<Pixel> polygon = outline(work.tool, line_);
+        const std::vector<Pixel> polygon = outline(work.looks.tool, line_);
         std::vector<ImVec2> corners;
         for (const Pixel& p : polygon) corners.push_back(on_screen(p));
         list->AddPolyline(corners.data(), static_cast<int>(corners.size()),
                           ImGui::GetColorU32(palette.warn), px(1.5F), ImDrawFlags_Closed);
     }
     const Stage* const stage = context.picture.stage();
-    if (stage != nullptr && !work.parts.empty()) {
+    if (stage != nullptr && !work.chosen.parts.empty()) {
         const std::vector<Vec3> points = context.picture.points();
         const ImU32 colour = ImGui::GetColorU32(palette.warn);
         const auto pixel_of = [&](std::int64_t point) -> std::optional<ImVec2> {
             const auto k = static_cast<std::size_t>(point);
             if (point < 0 || k >= points.size()) return std::nullopt;
-            const auto p = render::project(work.view.camera, points[k], width, height);
+            const auto p = render::project(work.looks.view.camera, points[k], width, height);
             return p ? std::optional(on_screen(*p)) : std::nullopt;
         };
         std::size_t marks = 0;
-        for (const session::Parts::Of& of : work.parts.of)
+        for (const session::Parts::Of& of : work.chosen.parts.of)
             for (const std::int64_t number : of.numbers) {
                 if (++marks > most_marks) break;
-                if (work.parts.kind == Kind::points) {
+                if (work.chosen.parts.kind == Kind::points) {
                     const Stage::Body* const body = body_named(*stage, of.name);
                     if (body == nullptr || number >= body->count) continue;
                     if (const auto p = pixel_of(body->first + number))
@@ -165,7 +175,8 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
             }
     }
     list->PopClipRect();
-    if (work.parts.empty() && work.tool != Tool::box && work.tool != Tool::lasso) return;
+    if (work.chosen.parts.empty() && work.looks.tool != Tool::box && work.looks.tool != Tool::lasso)
+        return;
     // The bar: how many, and what can be done with them.
     const float side = ImGui::GetFrameHeight();
     ImGui::SetCursorScreenPos({at.x + px(10), at.y + static_cast<float>(height) - 3.2F * side});
@@ -177,14 +188,14 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
                           ImGuiChildFlags_AutoResizeX | ImGuiChildFlags_AutoResizeY |
                               ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_Borders)) {
         ImGui::AlignTextToFramePadding();
-        const bool of_points = work.parts.kind == Kind::points;
-        ImGui::TextUnformatted(work.parts.empty()
+        const bool of_points = work.chosen.parts.kind == Kind::points;
+        ImGui::TextUnformatted(work.chosen.parts.empty()
                                    ? (of_points ? "Drag around points" : "Drag around elements")
-                                   : work.parts.text().c_str());
+                                   : work.chosen.parts.text().c_str());
         tip("Shift adds to what is chosen, Ctrl takes away from it");
         bool first = true;
         for (const char* id : {"pin", "unpin", "connect", "aim"}) {
-            if (!of_points || work.parts.empty()) break;
+            if (!of_points || work.chosen.parts.empty()) break;
             ImGui::SameLine(0, first ? px(10) : px(4));
             first = false;
             const Action& action = context.actions[id];
@@ -192,7 +203,7 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
                             !action.enabled || action.enabled(work)))
                 action.run(work);
         }
-        if (!of_points && !work.parts.empty()) {
+        if (!of_points && !work.chosen.parts.empty()) {
             ImGui::SameLine(0, px(10));
             if (text_button(icon::lock, "Optimise of each", "A number of its own for each of them"))
                 ImGui::OpenPopup("of each");
@@ -208,8 +219,8 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
             context.actions["choose_elements"].run(work);
         ImGui::SameLine(0, px(4));
         if (icon_button("none", icon::close, "Chooses nothing")) {
-            work.parts.of.clear();
-            work.tool = Tool::look;
+            work.chosen.parts.of.clear();
+            work.looks.tool = Tool::look;
         }
     }
     ImGui::EndChild();
@@ -218,22 +229,22 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
 }
 
 void view_menu(Context& context, bool asked) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     if (asked) ImGui::OpenPopup("in view");
     if (!ImGui::BeginPopup("in view")) return;
-    if (!work.parts.empty()) {
-        quiet_text(work.parts.text());
-        if (work.parts.kind == Kind::points)
+    if (!work.chosen.parts.empty()) {
+        quiet_text(work.chosen.parts.text());
+        if (work.chosen.parts.kind == Kind::points)
             for (const char* id : {"pin", "unpin", "connect", "aim", "pull"})
                 action_item(context, id);
-        if (work.parts.kind == Kind::elements && ImGui::BeginMenu("Optimise of each")) {
+        if (work.chosen.parts.kind == Kind::elements && ImGui::BeginMenu("Optimise of each")) {
             parameter_items(work);
             ImGui::EndMenu();
         }
         action_item(context, "no_parts");
         ImGui::Separator();
     }
-    const std::string name = work.name_at(work.selection().pointer);
+    const std::string name = work.scene.name_at(work.chosen.object.pointer);
     if (!name.empty()) {
         if (ImGui::BeginMenu(fmt::format("{}###object", name).c_str())) {
             object_items(context);

@@ -6,12 +6,8 @@
 
 #include <vector>
 
-#include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
 #include "app/gui/making/areas.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {
 

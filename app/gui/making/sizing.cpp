@@ -2,7 +2,12 @@
 
 #include <cmath>
 
+#include "app/gui/draw/widgets.hpp"
 #include "app/gui/looking/slicing.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -13,20 +18,20 @@ constexpr float reach = 9, half_side = 4.5F;  // pixels
 }  // namespace
 
 void Sizing::find(const Context& context) {
-    const Workspace& work = context.work;
-    const std::string pointer = work.tool == Tool::move && context.picture.stage() != nullptr
-                                    ? work.selection().pointer
+    const Topics& work = context.work;
+    const std::string pointer = work.looks.tool == Tool::move && context.picture.stage() != nullptr
+                                    ? work.chosen.object.pointer
                                     : "";
-    if (pointer == pointer_ && work.editor().revision() == revision_) return;
+    if (pointer == pointer_ && work.scene.editor().revision() == revision_) return;
     pointer_ = pointer;
-    revision_ = work.editor().revision();
+    revision_ = work.scene.editor().revision();
     handles_.clear();
     if (!pointer_.empty())
-        handles_ = session::size_handles(work.document(), work.registry(), pointer_);
+        handles_ = session::size_handles(work.scene.document(), work.scene.registry(), pointer_);
 }
 
 bool Sizing::update(Context& context, ImVec2 at, int width, int height, bool pressed, bool active) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     find(context);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (!drag_) {
@@ -40,10 +45,10 @@ bool Sizing::update(Context& context, ImVec2 at, int width, int height, bool pre
                 over_ = k;
             }
         if (!pressed || !over_ || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) return false;
-        work.edit([](session::Editor& e) { e.end_merge(); });
+        work.scene.edit([](session::Editor& e) { e.end_merge(); });
         drag_.emplace();
         drag_->handle = *over_;
-        drag_->before = work.document();
+        drag_->before = work.scene.document();
         drag_->was = handles_[*over_];
         drag_->mouse = mouse;
         text_.clear();
@@ -52,31 +57,31 @@ bool Sizing::update(Context& context, ImVec2 at, int width, int height, bool pre
     SizeDrag& drag = *drag_;
     if (!active || pointer_.empty()) {
         drag_.reset();
-        work.edit([](session::Editor& e) { e.end_merge(); });
+        work.scene.edit([](session::Editor& e) { e.end_merge(); });
         return false;
     }
     if (drag.given_up) return true;  // the button has the mouse until it is let go
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
         drag.given_up = true;
         text_.clear();
-        if (drag.changed) work.edit([](session::Editor& e) { e.undo(); });
+        if (drag.changed) work.scene.edit([](session::Editor& e) { e.undo(); });
         return true;
     }
     render::Slice line;
     line.normal = drag.was.along;
     const double by = moved_along(
-        line, drag.was.at, work.view.camera, width, height,
+        line, drag.was.at, work.looks.view.camera, width, height,
         {static_cast<double>(mouse.x - drag.mouse.x), static_cast<double>(mouse.y - drag.mouse.y)});
     if (by == drag.by && ImGui::GetIO().KeyCtrl == drag.repeats) return true;
     drag.by = by;
     drag.repeats = ImGui::GetIO().KeyCtrl;
-    session::Resized now =
-        session::resized(drag.before, work.registry(), pointer_, drag.handle, by, drag.repeats);
+    session::Resized now = session::resized(drag.before, work.scene.registry(), pointer_,
+                                            drag.handle, by, drag.repeats);
     text_ = std::move(now.text);
-    const std::string name = "Size of " + work.name_at(pointer_);
+    const std::string name = "Size of " + work.scene.name_at(pointer_);
     for (session::Resized::Change& change : now.changes)
         drag.changed =
-            work.set(change.pointer, std::move(change.value), name, "size") || drag.changed;
+            work.scene.set(change.pointer, std::move(change.value), name, "size") || drag.changed;
     return true;
 }
 

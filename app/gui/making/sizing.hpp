@@ -7,11 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
 #include "app/session/shapes/sizes.hpp"
 
 namespace hindcast::gui {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "app/gui/draw/words.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/state/running.hpp"
 
 namespace hindcast::gui {
 
@@ -17,8 +20,8 @@ public:
                 "Is the gradient right? Against finite differences of the loss") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        const session::Snapshot& now = work.now();
+        Topics& work = context.work;
+        const session::Snapshot& now = work.running.now();
         const Action& action = context.actions["check"];
         if (text_button(icon::check, "Check the gradient", action.help, action.enabled(work)))
             action.run(work);

@@ -9,9 +9,15 @@
 #include <cmath>
 #include <utility>
 
+#include "app/gui/draw/words.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/input/picking.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/edits/reports.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "engine/model/warnings/warning.hpp"
 
 namespace hindcast::gui {
@@ -29,14 +35,14 @@ public:
     void update(Context& context) override { picks_.look(context.work); }
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        const std::string pointer = work.selection().pointer;
-        if (work.now().shows_older_scene()) older_scene(context);
+        Topics& work = context.work;
+        const std::string pointer = work.chosen.object.pointer;
+        if (work.running.now().shows_older_scene()) older_scene(context);
         if (pointer.empty()) {
             overview(context);
             return;
         }
-        const Node* node = work.document().find(pointer);
+        const Node* node = work.scene.document().find(pointer);
         const bool settings = pointer == "/time" || pointer == "/optimizer" ||
                               pointer == "/gradients" || pointer == "/gravity" ||
                               pointer.starts_with("/parameters/") ||
@@ -55,7 +61,7 @@ public:
 private:
     // The picture is of a scene that an edit has changed since; what is edited here is not.
     static void older_scene(Context& context) {
-        const session::Snapshot& now = context.work.now();
+        const session::Snapshot& now = context.work.running.now();
         wrapped_text(
             fmt::format("The picture shows iteration {}, of the scene before an edit. Here "
                         "is the scene as it is now; {} or an edit shows it again.",
@@ -74,18 +80,18 @@ private:
 
     // Nothing is selected: what the scene is, and all that is optimised.
     void overview(Context& context) {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         const auto text = [&](const char* at) {
-            const Node* n = work.document().find(at);
+            const Node* n = work.scene.document().find(at);
             return n != nullptr && n->is_string() ? n->string() : std::string();
         };
         ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
-        ImGui::TextUnformatted(work.title().c_str());
+        ImGui::TextUnformatted(work.scene.title().c_str());
         ImGui::PopFont();
         wrapped_text(text("/description"), style().palette().quiet);
         heading("What is optimised");
         bool any = false;
-        for (const session::QuantityInfo& quantity : work.now().present_quantities()) {
+        for (const session::QuantityInfo& quantity : work.running.now().present_quantities()) {
             if (!quantity.optimised) continue;
             any = true;
             draw_quantity(context, quantity, quantity.path, "");
@@ -94,12 +100,12 @@ private:
             wrapped_text("Nothing yet. Select something, and close the lock beside a number.",
                          style().palette().quiet);
         heading("What is wanted");
-        if (work.now().terms.empty())
+        if (work.running.now().terms.empty())
             wrapped_text("Nothing yet. Add an objective in the scene tree.",
                          style().palette().quiet);
-        for (const session::TermInfo& term : work.now().terms) {
+        for (const session::TermInfo& term : work.running.now().terms) {
             if (ImGui::TextLink(term.name.c_str()))
-                work.select({work.pointer_of(term.name), -1, ""});
+                work.chosen.select({work.scene.pointer_of(term.name), -1, ""});
             tip("Selects this term");
             const std::string value = number_text(term.value, 4);
             const float left = right_edge() - ImGui::CalcTextSize(value.c_str()).x;
@@ -114,15 +120,15 @@ private:
     }
 
     void draw_object(Context& context, const std::string& pointer) {
-        Workspace& work = context.work;
-        if (!std::exchange(watches_gradients_, true)) work.send(session::WatchGradients{});
-        const std::string name = work.name_at(pointer);
-        const Node* type = work.document().find(pointer + "/type");
+        Topics& work = context.work;
+        if (!std::exchange(watches_gradients_, true)) work.running.send(session::WatchGradients{});
+        const std::string name = work.scene.name_at(pointer);
+        const Node* type = work.scene.document().find(pointer + "/type");
         const std::string kind = type != nullptr && type->is_string() ? type->string() : "";
         const model::ModuleType* module = nullptr;
         for (const model::Section section : model::all_sections)
             if (pointer.starts_with(std::string("/") + model::name_of(section) + "/"))
-                module = work.registry().find(section, kind);
+                module = work.scene.registry().find(section, kind);
         ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
         cut_text(name, ImGui::GetContentRegionAvail().x);
         ImGui::PopFont();
@@ -131,14 +137,15 @@ private:
         quiet_text(title);
         if (module == nullptr) return;
         tip(module->documentation);
-        if (work.selection().element >= 0) {
-            const std::string part = element_text(work.selection().part());
+        if (work.chosen.object.element >= 0) {
+            const std::string part = element_text(work.chosen.object.part());
             beside(ImGui::CalcTextSize(part.c_str()).x, 8);
             quiet_text(part);
         }
         const bool objective = pointer.starts_with("/objective/");
-        for (std::size_t k = 0; k < work.warning_count(); ++k)
-            if (const Warning& warning = (*work.now().warnings)[k]; warning.pointer == pointer) {
+        for (std::size_t k = 0; k < work.reports.warning_count(); ++k)
+            if (const Warning& warning = (*work.running.now().warnings)[k];
+                warning.pointer == pointer) {
                 wrapped_text(fmt::format("{}  {}", icon::warning, warning.happened),
                              style().palette().warn);
                 tip(warning.remedy + "\nThe panel Warnings has them all");
@@ -151,19 +158,19 @@ private:
         for (const bool optimisable : {true, false})
             for (const model::Field& field : module->fields)
                 if (field.may_optimize == optimisable &&
-                    (!field.in_plane || work.dimension() == 2 ||
-                     work.document().find(pointer + "/" + field.key) != nullptr))
+                    (!field.in_plane || work.scene.dimension() == 2 ||
+                     work.scene.document().find(pointer + "/" + field.key) != nullptr))
                     draw_field(context, pointer, *module, field.key, field.documentation);
     }
 
     void draw_field(Context& context, const std::string& object, const model::ModuleType& module,
                     const std::string& key, const std::string& documentation) {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         const session::Form* const form =
-            forms_of(work.registry()).of_field(module.section, module.type, key);
+            forms_of(work.scene.registry()).of_field(module.section, module.type, key);
         if (form == nullptr) return;
         const std::string pointer = object + "/" + key;
-        const auto& quantities = work.now().present_quantities();
+        const auto& quantities = work.running.now().present_quantities();
         const auto quantity =
             std::ranges::find(quantities, pointer, &session::QuantityInfo::scene_pointer);
         ImGui::PushID(key.c_str());
@@ -183,19 +190,19 @@ private:
     }
 
     void draw_settings(Context& context, const std::string& pointer) {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         if (pointer == "/gravity") {
             ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
             ImGui::TextUnformatted("Gravity");
             ImGui::PopFont();
             ImGui::Spacing();
-            for (const session::QuantityInfo& quantity : work.now().present_quantities())
+            for (const session::QuantityInfo& quantity : work.running.now().present_quantities())
                 if (quantity.path == "gravity")
                     draw_quantity(context, quantity, "gravity",
                                   "acceleration of everything that is free");
             return;
         }
-        const document::Document& schema = forms_of(work.registry()).schema();
+        const document::Document& schema = forms_of(work.scene.registry()).schema();
         const bool parameter = pointer.starts_with("/parameters/");
         const std::string at = parameter ? "/properties/parameters/items" : "/properties" + pointer;
         const Node* rows = schema.find(at + "/properties");
@@ -212,7 +219,7 @@ private:
             edit_optimiser(work, schema);
         else if (group)
             edit_group(work, pointer);
-        else if (parameter && rows != nullptr && work.document().find(pointer) != nullptr)
+        else if (parameter && rows != nullptr && work.scene.document().find(pointer) != nullptr)
             edit_parameter(work, pointer, *rows);
         else if (parameter)
             wrapped_text("It is not there any more.", style().palette().quiet);
@@ -221,11 +228,11 @@ private:
     }
 
     // What the scene is called, how it is looked at and what is kept of it.
-    static void scene_keys(Workspace& work) {
+    static void scene_keys(Topics& work) {
         const bool open = ImGui::CollapsingHeader("The scene itself");
         tip("Name, description, dimension, outputs and view of the scene");
         if (!open) return;
-        const Node* const rows = forms_of(work.registry()).schema().find("/properties");
+        const Node* const rows = forms_of(work.scene.registry()).schema().find("/properties");
         for (const char* const key : {"name", "description", "dimension", "up", "outputs", "view"})
             edit_by_schema(work, "", *rows, [&](const std::string& k) { return k == key; });
     }

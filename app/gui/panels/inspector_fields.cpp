@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "app/gui/work/state/edited_scene.hpp"
+
 namespace hindcast::gui {
 
 using document::Node;
@@ -21,21 +23,21 @@ const session::SceneForms& forms_of(const Registry& registry) {
     return forms;
 }
 
-void edit_plain_field(Workspace& work, const std::string& pointer, const session::Form& form,
+void edit_plain_field(Topics& work, const std::string& pointer, const session::Form& form,
                       const FieldLook& look, const Picks* picks) {
     const std::string object = pointer.substr(0, pointer.rfind('/'));
     const std::string key = pointer.substr(object.size() + 1);
-    FieldPlace place(work, pointer, "Change " + work.name_at(object) + "." + key, form, nullptr,
-                     picks);
+    FieldPlace place(work, pointer, "Change " + work.scene.name_at(object) + "." + key, form,
+                     nullptr, picks);
     const float indent = ImGui::GetFrameHeight() + px(8);
     ImGui::Indent(indent);
     draw_field(place, look);
     ImGui::Unindent(indent);
 }
 
-void edit_by_schema(Workspace& work, const std::string& pointer, const Node& rows,
+void edit_by_schema(Topics& work, const std::string& pointer, const Node& rows,
                     const std::function<bool(const std::string&)>& wanted) {
-    const Node& schema = forms_of(work.registry()).schema().root();
+    const Node& schema = forms_of(work.scene.registry()).schema().root();
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const std::string& key = rows.key(k);
         if (wanted && !wanted(key)) continue;
@@ -55,12 +57,12 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
     }
 }
 
-void edit_optimiser(Workspace& work, const document::Document& schema) {
+void edit_optimiser(Topics& work, const document::Document& schema) {
     const Node* rows = schema.find("/properties/optimizer/properties");
     const Node* cases = schema.find("/properties/optimizer/allOf");
     const Node* all = schema.find("/properties/optimizer/properties/type/enum");
     if (rows == nullptr || all == nullptr) return;
-    const Node* type = work.document().find("/optimizer/type");
+    const Node* type = work.scene.document().find("/optimizer/type");
     std::string method = type != nullptr && type->is_string() ? type->string() : default_method;
     // Which keys a method takes, by the schema.
     const auto keys_of = [&](const std::string& name) -> const Node* {
@@ -90,7 +92,7 @@ void edit_optimiser(Workspace& work, const document::Document& schema) {
     if (choice("##method", methods, method, "How the parameters are updated from the gradient", 0,
                nullptr, label_of)) {
         // What the new method has no use for goes, what it needs comes.
-        const Node* old = work.document().find("/optimizer");
+        const Node* old = work.scene.document().find("/optimizer");
         Node fresh = Node::object();
         fresh.set("type", Node(method));
         for (std::size_t k = 0; old != nullptr && k < old->size(); ++k)
@@ -101,7 +103,7 @@ void edit_optimiser(Workspace& work, const document::Document& schema) {
         for (std::size_t k = 0; required != nullptr && k < required->size(); ++k)
             if (fresh.find(required->item(k).string()) == nullptr)
                 fresh.set(required->item(k).string(), Node(0.1));
-        work.set("/optimizer", std::move(fresh), "Optimise by " + label_of(method));
+        work.scene.set("/optimizer", std::move(fresh), "Optimise by " + label_of(method));
     }
     edit_by_schema(work, "/optimizer", *rows, [&](const std::string& key) {
         return key != "type" && key != "groups" && takes(method, key);

@@ -8,7 +8,13 @@
 #include <cmath>
 #include <limits>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/scene/path.hpp"
 
@@ -18,20 +24,20 @@ namespace {
 
 using document::Node;
 
-std::string path_at(const Workspace& work, const std::string& parameter) {
-    const Node* const path = work.document().find(parameter + "/path");
+std::string path_at(const Topics& work, const std::string& parameter) {
+    const Node* const path = work.scene.document().find(parameter + "/path");
     return path != nullptr && path->is_string() ? path->string() : "?";
 }
 
 // The quantity that a path is of; null while the scene does not run with it.
-const session::QuantityInfo* quantity_of(const Workspace& work, const std::string& path) {
+const session::QuantityInfo* quantity_of(const Topics& work, const std::string& path) {
     std::string base = path;
     try {
         base = Path::parse(path).base();
     } catch (const Error&) {
         return nullptr;
     }
-    const auto& all = work.now().present_quantities();
+    const auto& all = work.running.now().present_quantities();
     const auto found = std::ranges::find(all, base, &session::QuantityInfo::path);
     return found != all.end() ? &*found : nullptr;
 }
@@ -58,11 +64,11 @@ void label(const std::string& name, const std::string& help, float part = form_p
 
 }  // namespace
 
-std::string choose_path(const Workspace& work) {
+std::string choose_path(const Topics& work) {
     std::string chosen;
     bool any = false;
-    for (const session::QuantityInfo& q : work.now().present_quantities()) {
-        if (!q.may_optimise || work.editor().is_optimised(q.path)) continue;
+    for (const session::QuantityInfo& q : work.running.now().present_quantities()) {
+        if (!q.may_optimise || work.scene.editor().is_optimised(q.path)) continue;
         any = true;
         if (ImGui::MenuItem((path_label(q.path) + "###" + q.path).c_str())) chosen = q.path;
         tip(fmt::format("{}: {} number{}{}", q.path, q.rows * q.components,
@@ -76,14 +82,16 @@ std::string choose_path(const Workspace& work) {
     return chosen;
 }
 
-void parameter_items(Workspace& work) {
+void parameter_items(Topics& work) {
     const std::string path = choose_path(work);
     if (!path.empty())
-        work.edit([&](session::Editor& e) { work.select({e.add_parameter(path), -1, ""}); });
+        work.scene.edit([&](session::Editor& e) {
+            work.chosen.select({e.add_parameter(path), -1, ""});
+        });
 }
 
-void group_items(Workspace& work) {
-    const auto document = work.editor().document();  // this one, also after an edit
+void group_items(Topics& work) {
+    const auto document = work.scene.editor().document();  // this one, also after an edit
     const Node* const list = document ? document->find("/parameters") : nullptr;
     if (list == nullptr || list->size() == 0) {
         ImGui::MenuItem("Of what?", nullptr, false, false);
@@ -94,17 +102,19 @@ void group_items(Workspace& work) {
         const std::string pointer = fmt::format("/parameters/{}", k);
         const std::string path = path_at(work, pointer);
         if (ImGui::MenuItem(fmt::format("{}##{}", path, k).c_str()))
-            work.edit([&](session::Editor& e) { work.select({e.add_group(pointer), -1, ""}); });
+            work.scene.edit([&](session::Editor& e) {
+                work.chosen.select({e.add_group(pointer), -1, ""});
+            });
         tip("A new group that begins with " + path +
             "; others are put into it in the inspector. Its factor multiplies their rate");
     }
 }
 
-void edit_bounds(Workspace& work, const std::string& parameter,
-                 const session::QuantityInfo& quantity, float part) {
+void edit_bounds(Topics& work, const std::string& parameter, const session::QuantityInfo& quantity,
+                 float part) {
     ImGui::PushID("bounds");
     const std::string pointer = parameter + "/bounds", name = "Bounds of " + quantity.path;
-    const Node* const written = work.document().find(pointer);
+    const Node* const written = work.scene.document().find(pointer);
     const bool pair = written != nullptr && written->size() == 2;
     std::array<std::optional<double>, 2> ends;
     for (std::size_t k = 0; pair && k < 2; ++k) ends[k] = plain_number(written->item(k));
@@ -154,23 +164,23 @@ void edit_bounds(Workspace& work, const std::string& parameter,
                 for (const double v : quantity.values) reach = std::max(reach, std::abs(v));
                 opposite = other == 0 ? -10 * reach : 10 * reach;
             }
-            work.set(pointer,
-                     Node::array({Node(end == 0 ? field.value : opposite),
-                                  Node(end == 0 ? opposite : field.value)}),
-                     name, pointer);
+            work.scene.set(pointer,
+                           Node::array({Node(end == 0 ? field.value : opposite),
+                                        Node(end == 0 ? opposite : field.value)}),
+                           name, pointer);
         }
-        if (edited == Edited::done) work.edit([](session::Editor& e) { e.end_merge(); });
+        if (edited == Edited::done) work.scene.edit([](session::Editor& e) { e.end_merge(); });
     }
     if (written != nullptr) {
         ImGui::SameLine(0, px(4));
         if (icon_button("no_bounds", icon::close,
                         "Takes the bounds away: what the module allows holds alone: " + module))
-            work.edit([&](session::Editor& e) { e.erase(pointer, name); });
+            work.scene.edit([&](session::Editor& e) { e.erase(pointer, name); });
     }
     ImGui::PopID();
 }
 
-void edit_parameter(Workspace& work, const std::string& pointer, const Node& rows) {
+void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) {
     const std::string path = path_at(work, pointer);
     const session::QuantityInfo* const quantity = quantity_of(work, path);
     label("path", "Which numbers are optimised: name.field, name.field[i] or name.field[i].x");
@@ -181,14 +191,14 @@ void edit_parameter(Workspace& work, const std::string& pointer, const Node& row
         ImGui::NewLine();
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - side);
     if (ImGui::InputText("##path", &text, ImGuiInputTextFlags_EnterReturnsTrue))
-        work.edit([&](session::Editor& e) { e.set_parameter_path(pointer, text); });
+        work.scene.edit([&](session::Editor& e) { e.set_parameter_path(pointer, text); });
     tip("Enter takes it over");
     ImGui::SameLine(0, px(4));
     if (icon_button("paths", icon::list, "Choose among what can be optimised"))
         ImGui::OpenPopup("choose path");
     if (ImGui::BeginPopup("choose path")) {
         if (const std::string chosen = choose_path(work); !chosen.empty())
-            work.edit([&](session::Editor& e) { e.set_parameter_path(pointer, chosen); });
+            work.scene.edit([&](session::Editor& e) { e.set_parameter_path(pointer, chosen); });
         ImGui::EndPopup();
     }
     if (quantity != nullptr) {
@@ -203,7 +213,7 @@ void edit_parameter(Workspace& work, const std::string& pointer, const Node& row
                                         low == high ? "" : " to " + number_text(high, 4),
                                         quantity->unit.empty() ? "" : " " + quantity->unit)
                                 .c_str()))
-            work.select({object, -1, ""});
+            work.chosen.select({object, -1, ""});
         tip("Shows " + quantity->path + " in the inspector, with its gradient");
         label("module", "What the module that has these numbers allows; bounds come on top of it");
         quiet_text(range_text(quantity->low, quantity->high, quantity->unit));
@@ -212,25 +222,27 @@ void edit_parameter(Workspace& work, const std::string& pointer, const Node& row
         quiet_text("The scene does not run with this path.");
     }
     // The group: that of its path, or one that has a name.
-    const Node* const written = work.document().find(pointer + "/group");
+    const Node* const written = work.scene.document().find(pointer + "/group");
     const std::string group = written != nullptr && written->is_string() ? written->string() : "";
     label("group", "Parameters of a group share a factor on the optimiser's rate");
     const float add = ImGui::GetFrameHeight() + px(8);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - add);
     if (ImGui::BeginCombo("##group", group.empty() ? "its path" : group.c_str())) {
         if (ImGui::Selectable("its path", group.empty()))
-            work.edit([&](session::Editor& e) { e.set_group(pointer, ""); });
+            work.scene.edit([&](session::Editor& e) { e.set_group(pointer, ""); });
         tip("It is alone in a group, " + path);
-        for (const session::Editor::Group& g : work.editor().groups())
+        for (const session::Editor::Group& g : work.scene.editor().groups())
             if (g.name != path && ImGui::Selectable(g.name.c_str(), g.name == group))
-                work.edit([&](session::Editor& e) { e.set_group(pointer, g.name); });
+                work.scene.edit([&](session::Editor& e) { e.set_group(pointer, g.name); });
         ImGui::EndCombo();
     }
     tip("Parameters of a group share a factor on the optimiser's rate");
     ImGui::SameLine(0, px(4));
     if (icon_button("new_group", icon::add, "A new group with this parameter"))
-        work.edit([&](session::Editor& e) { work.select({e.add_group(pointer), -1, ""}); });
-    if (work.document().find(pointer) == nullptr) return;
+        work.scene.edit([&](session::Editor& e) {
+            work.chosen.select({e.add_group(pointer), -1, ""});
+        });
+    if (work.scene.document().find(pointer) == nullptr) return;
     // What there is to choose among, of this quantity.
     Node own = rows;
     if (Node* const axes = own.find("components"); axes != nullptr && quantity != nullptr) {
@@ -240,7 +252,7 @@ void edit_parameter(Workspace& work, const std::string& pointer, const Node& row
         axes->set("items", Node::object({{"enum", std::move(names)}}));
     }
     edit_by_schema(work, pointer, own, [&](const std::string& key) {
-        if (work.document().find(pointer + "/" + key) == nullptr && quantity != nullptr) {
+        if (work.scene.document().find(pointer + "/" + key) == nullptr && quantity != nullptr) {
             if (key == "components" && quantity->components < 2) return false;
             if (key == "select" && quantity->rows < 2) return false;
         }
@@ -253,22 +265,22 @@ namespace {
 constexpr const char* rate_help =
     "Factor on the optimiser's rate for all parameters of the group, and on each one's own";
 
-void edit_rate(Workspace& work, const session::Editor::Group& group) {
+void edit_rate(Topics& work, const session::Editor::Group& group) {
     NumberField field{.value = group.rate.value_or(1),
                       .low = std::numeric_limits<double>::min(),
                       .tooltip = rate_help,
                       .mixed = false};
     const Edited edited = number_field("##rate", field);
     if (edited != Edited::no)
-        work.edit(
+        work.scene.edit(
             [&](session::Editor& e) { e.set_group_rate(group.name, field.value, group.pointer); });
-    if (edited == Edited::done) work.edit([](session::Editor& e) { e.end_merge(); });
+    if (edited == Edited::done) work.scene.edit([](session::Editor& e) { e.end_merge(); });
 }
 
 }  // namespace
 
-void edit_group(Workspace& work, const std::string& pointer) {
-    const std::vector<session::Editor::Group> groups = work.editor().groups();
+void edit_group(Topics& work, const std::string& pointer) {
+    const std::vector<session::Editor::Group> groups = work.scene.editor().groups();
     const auto group = std::ranges::find(groups, pointer, &session::Editor::Group::pointer);
     if (group == groups.end()) {
         wrapped_text("It is not there any more.", style().palette().quiet);
@@ -278,14 +290,14 @@ void edit_group(Workspace& work, const std::string& pointer) {
     std::string name = group->name;
     ImGui::SetNextItemWidth(-FLT_MIN);
     if (ImGui::InputText("##name", &name, ImGuiInputTextFlags_EnterReturnsTrue))
-        work.edit([&](session::Editor& e) {
-            work.select({e.rename_group(group->name, name), -1, ""});
+        work.scene.edit([&](session::Editor& e) {
+            work.chosen.select({e.rename_group(group->name, name), -1, ""});
         });
     tip("Enter renames it, also in its parameters");
     label("rate", rate_help);
     edit_rate(work, *group);
     heading("Its parameters");
-    const auto document = work.editor().document();  // this one, also after an edit
+    const auto document = work.scene.editor().document();  // this one, also after an edit
     const Node* const list = document->find("/parameters");
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
         const std::string parameter = fmt::format("/parameters/{}", k);
@@ -294,7 +306,8 @@ void edit_group(Workspace& work, const std::string& pointer) {
         bool in = std::ranges::find(group->parameters, parameter) != group->parameters.end();
         ImGui::BeginDisabled(by_path);
         if (ImGui::Checkbox(fmt::format("{}##{}", path, k).c_str(), &in))
-            work.edit([&](session::Editor& e) { e.set_group(parameter, in ? group->name : ""); });
+            work.scene.edit(
+                [&](session::Editor& e) { e.set_group(parameter, in ? group->name : ""); });
         ImGui::EndDisabled();
         tip(by_path ? "It is in this group by its path. Put it into another one in its inspector, "
                       "or delete the group"
@@ -304,20 +317,20 @@ void edit_group(Workspace& work, const std::string& pointer) {
     ImGui::Spacing();
     if (text_button(icon::remove, "Delete group",
                     "Its factor goes; its parameters stay, each in the group of its path"))
-        work.edit([&](session::Editor& e) {
+        work.scene.edit([&](session::Editor& e) {
             e.remove_group(group->name);
-            work.select({"/optimizer", -1, ""});
+            work.chosen.select({"/optimizer", -1, ""});
         });
 }
 
-void edit_groups(Workspace& work) {
+void edit_groups(Topics& work) {
     heading("Groups");
-    for (const session::Editor::Group& group : work.editor().groups()) {
+    for (const session::Editor::Group& group : work.scene.editor().groups()) {
         ImGui::PushID(group.pointer.c_str());
         const float start = ImGui::GetCursorPosX();
         const float column = label_width(form_part);
         ImGui::AlignTextToFramePadding();
-        if (ImGui::TextLink(group.name.c_str())) work.select({group.pointer, -1, ""});
+        if (ImGui::TextLink(group.name.c_str())) work.chosen.select({group.pointer, -1, ""});
         tip(fmt::format("{} parameter{}: shows the group in the inspector", group.parameters.size(),
                         group.parameters.size() == 1 ? "" : "s"));
         if (ImGui::GetItemRectSize().x + px(8) > column)

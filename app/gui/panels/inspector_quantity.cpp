@@ -7,10 +7,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/input/gestures.hpp"
 #include "app/gui/input/picking.hpp"
 #include "app/gui/panels/entry_place.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
+#include "app/gui/work/values/handover.hpp"
 #include "engine/document/values.hpp"
 #include "engine/model/element_names.hpp"
 #include "engine/sim/scene/path.hpp"
@@ -45,9 +54,9 @@ void gradient_text(double gradient, const std::string& unit, float width) {
 }
 
 // While it optimises, gradients of what is not optimised wait: their place is kept.
-bool gradient_waits(const Workspace& work, const session::QuantityInfo& q) {
-    return q.gradient.empty() && q.may_optimise && !work.now().terms.empty() &&
-           work.is_optimising();
+bool gradient_waits(const Topics& work, const session::QuantityInfo& q) {
+    return q.gradient.empty() && q.may_optimise && !work.running.now().terms.empty() &&
+           work.running.is_optimising();
 }
 
 void waiting_text(float width) {
@@ -60,15 +69,15 @@ void waiting_text(float width) {
 
 // What the module takes where nothing is written; the numbers as they are where its row does not
 // say.
-std::vector<double> unwritten(const Workspace& work, const session::QuantityInfo& q) {
+std::vector<double> unwritten(const Topics& work, const session::QuantityInfo& q) {
     const std::size_t slash = q.scene_pointer.rfind('/');
     const std::string object = q.scene_pointer.substr(0, slash);
-    const Node* const type = work.document().find(object + "/type");
+    const Node* const type = work.scene.document().find(object + "/type");
     if (slash == 0 || type == nullptr || !type->is_string()) return q.values;
     const std::string key = q.scene_pointer.substr(slash + 1);
     for (const model::Section section : model::all_sections) {
         if (!object.starts_with(std::string("/") + model::name_of(section) + "/")) continue;
-        const model::ModuleType* const module = work.registry().find(section, type->string());
+        const model::ModuleType* const module = work.scene.registry().find(section, type->string());
         if (module == nullptr) continue;
         for (const model::Field& field : module->fields)
             if (field.key == key && field.fallback_json == "zero")
@@ -84,9 +93,9 @@ void open_menu(ImGuiID menu, int entry) {
 }
 
 // One entry of a quantity, in what is left of the line.
-void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
-           const std::string& help, ImGuiID menu) {
-    const EntryPlace place = place_of_entry(work.document(), q, index, unwritten(work, q));
+void entry(Topics& work, const session::QuantityInfo& q, std::size_t index, const std::string& help,
+           ImGuiID menu) {
+    const EntryPlace place = place_of_entry(work.scene.document(), q, index, unwritten(work, q));
     const bool has_gradient = index < q.gradient.size();
     const bool waits = gradient_waits(work, q), beside = has_gradient || waits;
     const float side = beside ? ImGui::CalcTextSize("-8.88e-88").x : 0;
@@ -101,8 +110,8 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
     } else {
         NumberField field{.value = q.values[index], .unit = q.unit, .low = q.low, .high = q.high};
         // What was edited is shown before the simulation has it.
-        if (work.is_behind())
-            if (const Node* const edit = work.document().find(place.pointer); edit != nullptr)
+        if (work.handover.is_behind())
+            if (const Node* const edit = work.scene.document().find(place.pointer); edit != nullptr)
                 field.value = plain_number(*edit).value_or(field.value);
         field.width = width;
         field.tooltip = help;
@@ -110,9 +119,9 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
         open_menu(menu, static_cast<int>(index));
         if (edited != Edited::no) {
             const std::string merge = fmt::format("{}#{}", q.scene_pointer, index);
-            work.set(place.pointer, place.written(field.value), "Change " + q.path, merge);
+            work.scene.set(place.pointer, place.written(field.value), "Change " + q.path, merge);
         }
-        if (edited == Edited::done) work.edit([](session::Editor& e) { e.end_merge(); });
+        if (edited == Edited::done) work.scene.edit([](session::Editor& e) { e.end_merge(); });
         if (beside) ImGui::SameLine(0, px(8));
     }
     if (has_gradient) gradient_text(q.gradient[index], q.unit, side);
@@ -135,9 +144,9 @@ std::string optimised_name(const session::Snapshot& now, const session::Quantity
     return "";
 }
 
-void sweep(Workspace& work, const std::string& name) {
-    work.send(session::Scan{{name, ""}, {0, 0}, 41});
-    work.focus_panel = "Landscape";
+void sweep(Topics& work, const std::string& name) {
+    work.running.send(session::Scan{{name, ""}, {0, 0}, 41});
+    work.requests.focus_panel = "Landscape";
 }
 
 // Why there is nothing to sweep and to plot.
@@ -153,7 +162,7 @@ std::string why_not_optimised(const session::QuantityInfo& q, bool some) {
 }
 
 // Numbers in place of what generates them: they can then be edited one by one, and moved by hand.
-void write_item(Workspace& work, const session::QuantityInfo& q, const Node* written) {
+void write_item(Topics& work, const session::QuantityInfo& q, const Node* written) {
     const auto all = static_cast<std::size_t>(q.rows * q.components);
     std::string why;
     if (written != nullptr && !written->is_object())
@@ -163,12 +172,12 @@ void write_item(Workspace& work, const session::QuantityInfo& q, const Node* wri
             "{} numbers are too many for a scene file to hold (at most {}): keep them in a .npy "
             "file, {{\"file\": ...}}",
             all, q.values.size());
-    else if (work.is_behind())
+    else if (work.handover.is_behind())
         why = "The simulation does not have the last edit yet";
     if (ImGui::MenuItem("Write as numbers", nullptr, false, why.empty())) {
-        work.set(q.scene_pointer, document::written_form(q.values, q.components, q.shared),
-                 fmt::format("Write {} as numbers", q.path));
-        work.edit([](session::Editor& e) { e.end_merge(); });
+        work.scene.set(q.scene_pointer, document::written_form(q.values, q.components, q.shared),
+                       fmt::format("Write {} as numbers", q.path));
+        work.scene.edit([](session::Editor& e) { e.end_merge(); });
     }
     tip(!why.empty() ? why
                      : fmt::format("Writes the {} numbers that are shown into the scene file, in "
@@ -179,19 +188,19 @@ void write_item(Workspace& work, const session::QuantityInfo& q, const Node* wri
 void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu) {
     const int chosen = q.values.size() == 1 ? 0 : ImGui::GetStateStorage()->GetInt(menu, -1);
     if (!ImGui::BeginPopup("quantity")) return;
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const bool one = chosen >= 0 && static_cast<std::size_t>(chosen) < q.values.size();
     std::vector<std::string> names;  // of the entries that the menu is about
     for (std::size_t k = one ? static_cast<std::size_t>(chosen) : 0;
          k < (one ? static_cast<std::size_t>(chosen) + 1 : q.values.size()) &&
          names.size() < most_names;
          ++k)
-        if (std::string name = optimised_name(work.now(), q, k); !name.empty())
+        if (std::string name = optimised_name(work.running.now(), q, k); !name.empty())
             names.push_back(std::move(name));
-    const bool optimised = work.editor().is_optimised(q.path);
+    const bool optimised = work.scene.editor().is_optimised(q.path);
     if (ImGui::MenuItem(optimised ? "Take out of the optimisation" : "Optimise it", nullptr, false,
                         optimised || q.may_optimise))
-        work.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
+        work.scene.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
     tip(optimised        ? "Opens its lock: the optimisation leaves " + q.path + " as it is"
         : q.may_optimise ? "Closes its lock: the optimisation may change " + q.path
                          : "It has no gradient, so nothing can optimise it");
@@ -214,14 +223,14 @@ void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu
         }
     }
     if (ImGui::MenuItem("Plot it", nullptr, false, !names.empty())) {
-        work.plot_only = one && names.size() == 1 ? names.front() : q.path;
-        work.focus_panel = "Plots";
+        work.requests.plot_only = one && names.size() == 1 ? names.front() : q.path;
+        work.requests.focus_panel = "Plots";
     }
     tip(why.empty() ? "Shows it over the iterations, alone" : why);
-    const Node* written = work.document().find(q.scene_pointer);
+    const Node* written = work.scene.document().find(q.scene_pointer);
     write_item(work, q, written);
     if (ImGui::MenuItem("Reset to the default", nullptr, false, written != nullptr))
-        work.edit([&](session::Editor& e) { e.reset(q.scene_pointer); });
+        work.scene.edit([&](session::Editor& e) { e.reset(q.scene_pointer); });
     tip(written == nullptr ? "It is not written in the scene: its default holds already"
                            : "Takes it out of the scene file, so that its default holds. If it is "
                              "optimised, its default is written out; if it has none, it is not "
@@ -232,13 +241,13 @@ void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu
     ImGui::EndPopup();
 }
 
-void lock(Workspace& work, const session::QuantityInfo& q) {
+void lock(Topics& work, const session::QuantityInfo& q) {
     if (!q.may_optimise) {
         ImGui::Dummy({ImGui::GetFrameHeight() + px(4), 0});
         ImGui::SameLine(0, px(4));
         return;
     }
-    const bool optimised = work.editor().is_optimised(q.path);
+    const bool optimised = work.scene.editor().is_optimised(q.path);
     ImGui::PushStyleColor(ImGuiCol_Text,
                           optimised ? style().palette().gradient : style().palette().quiet);
     const bool toggled =
@@ -246,14 +255,14 @@ void lock(Workspace& work, const session::QuantityInfo& q) {
                     optimised ? "It is optimised: open the lock to keep it as it is"
                               : "It is fixed: close the lock to let the optimisation change it");
     ImGui::PopStyleColor();
-    if (toggled) work.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
+    if (toggled) work.scene.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
     ImGui::SameLine(0, px(4));
 }
 
 // A list: how large its numbers are, and all of them on request.
 void list(Context& context, const session::QuantityInfo& q, float start, const std::string& help,
           ImGuiID menu) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const std::size_t count = q.values.size();
     const auto components = static_cast<std::size_t>(std::max(q.components, 1));
     const bool open =
@@ -281,8 +290,8 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
     std::size_t first = 0;
     // The list begins with what was picked in the picture, if it is a list of such.
     const std::int64_t row =
-        selected_row(context.picture.stage(), work.name_at(work.selection().pointer),
-                     work.selection().part(), q.rows);
+        selected_row(context.picture.stage(), work.scene.name_at(work.chosen.object.pointer),
+                     work.chosen.object.part(), q.rows);
     if (row > 0)
         first =
             std::min(static_cast<std::size_t>(row) * components, count > shown ? count - shown : 0);
@@ -345,7 +354,7 @@ void written_as(FieldPlace& place, float start, const std::string& help) {
 void draw_quantity(Context& context, const session::QuantityInfo& q, const std::string& label,
                    const std::string& documentation, const session::Form* form,
                    const Picks* picks) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     static const session::Form any{};
     FieldPlace place(work, q.scene_pointer, "Change " + q.path, form != nullptr ? *form : any, &q,
                      picks);
@@ -406,7 +415,7 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
     }
     context_menu(context, q, menu);
     if (many_ways) written_as(place, start, help);
-    if (const std::vector<std::string> parameters = work.editor().parameters_of(q.path);
+    if (const std::vector<std::string> parameters = work.scene.editor().parameters_of(q.path);
         parameters.size() == 1) {
         ImGui::SetCursorPosX(start);
         edit_bounds(work, parameters.front(), q);

@@ -9,7 +9,9 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/state/running.hpp"
 
 namespace hindcast::gui {
 
@@ -24,8 +26,8 @@ public:
                 "The loss along one parameter or over two, with the gradient") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        const session::Snapshot& now = work.now();
+        Topics& work = context.work;
+        const session::Snapshot& now = work.running.now();
         std::vector<std::string> names;
         std::map<std::string, std::string> units;
         for (const session::ParameterInfo& p : now.parameters)
@@ -56,12 +58,12 @@ public:
         const bool runs = now.landscape && !now.landscape->done;
         if (runs) {
             if (text_button(icon::stop, "Cancel", "Stops computing"))
-                work.send(session::CancelScan{});
+                work.running.send(session::CancelScan{});
         } else if (text_button(icon::area, "Compute",
                                "Runs the scene for each point, in the background", true, true)) {
-            work.send(session::Scan{{first_, second_},
-                                    {widths_[0].value, widths_[1].value},
-                                    second_.empty() ? 61 : 25});
+            work.running.send(session::Scan{{first_, second_},
+                                            {widths_[0].value, widths_[1].value},
+                                            second_.empty() ? 61 : 25});
         }
         if (!now.landscape || now.landscape->count == 0) {
             empty_state(icon::area, "Nothing computed yet",

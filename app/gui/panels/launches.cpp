@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "app/gui/work/text_view.hpp"
 #include "engine/backend/text/kernel_text.hpp"
 
@@ -54,10 +56,10 @@ public:
                 "Time and bandwidth of every kernel launch, and what its kernel becomes") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        if (ImGui::Checkbox("Measure", &measure_)) work.send(session::Profile{measure_});
+        Topics& work = context.work;
+        if (ImGui::Checkbox("Measure", &measure_)) work.running.send(session::Profile{measure_});
         tip("Times every launch; costs a few per cent");
-        const auto& launches = work.now().launches;
+        const auto& launches = work.running.now().launches;
         if (launches.empty()) {
             empty_state(icon::speed, "Nothing measured yet",
                         "Switch measuring on, then simulate or optimise: times, bandwidth and "
@@ -96,8 +98,8 @@ private:
         return found != launches.end() ? &*found : nullptr;
     }
 
-    void take_answer(Workspace& work) {
-        const session::Snapshot& now = work.now();
+    void take_answer(Topics& work) {
+        const session::Snapshot& now = work.running.now();
         if (now.build != build_) {  // other kernels
             build_ = now.build;
             answer_ = nullptr;
@@ -111,7 +113,7 @@ private:
                                                                   : TextView::Language::plain);
     }
 
-    void texts(Workspace& work, const session::LaunchInfo& chosen) {
+    void texts(Topics& work, const session::LaunchInfo& chosen) {
         const Tab* shown = nullptr;
         if (ImGui::BeginTabBar("texts", ImGuiTabBarFlags_FittingPolicyScroll)) {
             for (const Tab& tab : tabs) {
@@ -134,7 +136,7 @@ private:
             runs_ = chosen.runs;
             asked_ = wanted;
             answer_ = nullptr;
-            work.send(wanted);
+            work.running.send(wanted);
         }
         cut_text(fmt::format("{} ({})", chosen.name, name_of(wanted.direction)),
                  ImGui::GetContentRegionAvail().x);
@@ -143,7 +145,7 @@ private:
         else if (!answer_->problem.empty())
             empty_state(icon::info, "There is no such text", answer_->problem);
         else
-            view_.draw(work, fmt::format("{}.{}", chosen.name, shown->ending));
+            view_.draw(work.scene, work.messages, fmt::format("{}.{}", chosen.name, shown->ending));
     }
 
     void table(const std::vector<session::LaunchInfo>& launches, double total, bool narrow) {

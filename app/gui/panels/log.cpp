@@ -7,7 +7,9 @@
 #include <iterator>
 
 #include "app/gui/panels/panel.hpp"
-#include "app/gui/work/process_log.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/process_log.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "app/gui/work/text_view.hpp"
 
 namespace hindcast::gui {
@@ -23,7 +25,7 @@ public:
                 "What the simulation and the program have said, newest below") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         gather(work);
         if (lines_.empty()) {
             empty_state(icon::list, "Nothing was said",
@@ -52,10 +54,11 @@ public:
                         px(64)))
             ImGui::SetClipboardText(text().c_str());
         beside(px(64), 8);
-        if (text_button(nullptr, "Save",
-                        "Writes the lines shown into " + beside_scene(work, file_name).string(),
-                        true, false, px(64)))
-            save_beside_scene(work, file_name, text());
+        if (text_button(
+                nullptr, "Save",
+                "Writes the lines shown into " + beside_scene(work.scene, file_name).string(), true,
+                false, px(64)))
+            save_beside_scene(work.scene, work.messages, file_name, text());
         draw_lines();
     }
 
@@ -63,14 +66,15 @@ private:
     static constexpr const char* file_name = "hindcast_log.txt";
 
     // Of both sources, by time; only when there is something new.
-    void gather(Workspace& work) {
-        const auto& session = work.now().log;
-        const std::uint64_t serial = work.log ? work.log->serial() : 0;
+    void gather(Topics& work) {
+        const auto& session = work.running.now().log;
+        const std::uint64_t serial = work.messages.log ? work.messages.log->serial() : 0;
         if (session == session_ && serial == serial_) return;
         session_ = session;
         serial_ = serial;
         lines_ = session ? *session : std::vector<LogLine>();
-        if (work.log) std::ranges::copy(work.log->lines(), std::back_inserter(lines_));
+        if (work.messages.log)
+            std::ranges::copy(work.messages.log->lines(), std::back_inserter(lines_));
         std::ranges::stable_sort(lines_, {}, &LogLine::seconds);
     }
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "engine/runtime/array/memory.hpp"
 
 namespace hindcast::gui {
@@ -18,13 +21,13 @@ public:
                 "What gradients and scrubbing keep: the checkpoint plan as a picture") {}
 
     void draw(Context& context) override {
-        const session::Snapshot& now = context.work.now();
+        const session::Snapshot& now = context.work.running.now();
         if (now.steps == 0 || (now.checkpoint_plan.empty() && now.frame_limit == 0)) {
             empty_state(icon::memory, "No plan yet",
                         "It is made when a gradient is computed for the first time.");
             return;
         }
-        const Workspace::Measured& measured = context.work.measured;
+        const Measured& measured = context.work.measured;
         heading("Program");
         quiet_text(fmt::format("{}, of {} at most", memory_text(measured),
                                bytes_text(static_cast<double>(measured.most_bytes))));

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
 
 namespace hindcast::gui {
 
@@ -18,8 +22,8 @@ public:
                 "What is wanted: the terms whose weighted sum is the loss") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        const session::Snapshot& now = work.now();
+        Topics& work = context.work;
+        const session::Snapshot& now = work.running.now();
         if (now.terms.empty()) {
             empty_state(icon::target, "Nothing is wanted yet",
                         "Add an objective in the scene tree; its terms make the loss.");
@@ -54,13 +58,13 @@ public:
             "The term as it is, before its weight; the bar is its share of the loss"};
         table_headers(helps);
         for (const session::TermInfo& term : now.terms) {
-            const std::string pointer = work.pointer_of(term.name);
+            const std::string pointer = work.scene.pointer_of(term.name);
             ImGui::PushID(term.name.c_str());
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
             ImGui::AlignTextToFramePadding();
-            if (ImGui::Selectable(term.name.c_str(), work.selection().pointer == pointer))
-                work.select({pointer, -1, ""});
+            if (ImGui::Selectable(term.name.c_str(), work.chosen.object.pointer == pointer))
+                work.chosen.select({pointer, -1, ""});
             tip(term.name + "\nShows this term in the inspector");
             ImGui::TableNextColumn();
             NumberField weight{.value = term.weight,
@@ -69,9 +73,9 @@ public:
                                .tooltip = "Factor of this term in the loss"};
             const Edited edited = number_field("##weight", weight);
             if (edited != Edited::no && !pointer.empty())
-                work.set(pointer + "/weight", document::Node(weight.value),
-                         "Weight of " + term.name, "weight");
-            if (edited == Edited::done) work.edit([](session::Editor& e) { e.end_merge(); });
+                work.scene.set(pointer + "/weight", document::Node(weight.value),
+                               "Weight of " + term.name, "weight");
+            if (edited == Edited::done) work.scene.edit([](session::Editor& e) { e.end_merge(); });
             ImGui::TableNextColumn();
             const ImVec2 at = ImGui::GetCursorScreenPos();
             const float share =

@@ -7,9 +7,14 @@
 #include <cmath>
 #include <utility>
 
+#include "app/gui/draw/words.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/runs/checkpoints.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/found_values.hpp"
 
 namespace hindcast::gui {
 
@@ -22,8 +27,8 @@ public:
                 "Start, watch and steer the optimisation; method and rates") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        const session::Snapshot& now = work.now();
+        Topics& work = context.work;
+        const session::Snapshot& now = work.running.now();
         if (now.present_parameters().empty()) {
             empty_state(icon::lock, "Nothing may change yet",
                         "Select something and close the lock beside a number in the inspector.");
@@ -37,15 +42,15 @@ public:
         if (!apart || ImGui::BeginChild("settings")) {
             checkpoints_.draw(work);
             heading("Method");
-            edit_optimiser(work, forms_of(work.registry()).schema());
+            edit_optimiser(work, forms_of(work.scene.registry()).schema());
         }
         if (apart) ImGui::EndChild();
     }
 
 private:
     static void buttons(Context& context) {
-        Workspace& work = context.work;
-        const bool runs = work.is_optimising();
+        Topics& work = context.work;
+        const bool runs = work.running.is_optimising();
         const float side = ImGui::GetFrameHeight() + px(4);
         const float beside = ImGui::GetContentRegionAvail().x - 4 * (side + px(3));
         const char* const symbol = runs ? icon::pause : icon::bolt;
@@ -66,8 +71,8 @@ private:
     }
 
     // Whether it goes on without end, and how fast.
-    static void live(Workspace& work) {
-        session::Live wanted = work.now().live;
+    static void live(Topics& work) {
+        session::Live wanted = work.running.now().live;
         bool changed = ImGui::Checkbox("Live", &wanted.on);
         tip("Goes on without end: after its iterations, and after each edit from where it stands. "
             "So a "
@@ -86,13 +91,14 @@ private:
             tip("The most iterations per second, so that a fast optimisation can be watched and "
                 "steered");
         }
-        if (changed) work.send(wanted);
-        if (work.now().live_waits)
-            wrapped_text("Waits for an edit: " + work.now().stop_reason, style().palette().good);
+        if (changed) work.running.send(wanted);
+        if (work.running.now().live_waits)
+            wrapped_text("Waits for an edit: " + work.running.now().stop_reason,
+                         style().palette().good);
     }
 
-    static void state(Workspace& work) {
-        const session::Snapshot& now = work.now();
+    static void state(Topics& work) {
+        const session::Snapshot& now = work.running.now();
         const auto& history = now.history;
         const ImVec4 quiet = style().palette().quiet;
         if (!history || history->empty()) {
@@ -108,9 +114,9 @@ private:
         }
         // What is shown; while it optimises, the newest.
         const session::IterationInfo& last = history->back();
-        const auto found =
-            std::ranges::find(*history, work.is_optimising() ? last.iteration : now.shown_iteration,
-                              &session::IterationInfo::iteration);
+        const auto found = std::ranges::find(
+            *history, work.running.is_optimising() ? last.iteration : now.shown_iteration,
+            &session::IterationInfo::iteration);
         const session::IterationInfo* const row = found == history->end() ? nullptr : &*found;
         const double loss = row != nullptr ? row->loss : now.loss;
         const std::int64_t epoch = row != nullptr ? row->epoch : now.epoch;
@@ -139,7 +145,7 @@ private:
                 fmt::format("|gradient| {}   {} so far", number_text(row->gradient_norm, 3),
                             duration_text(last.seconds)),
                 quiet);
-        if (now.stop_reason.empty() || work.is_optimising()) return;
+        if (now.stop_reason.empty() || work.running.is_optimising()) return;
         if (now.stop_reason.starts_with("converged"))
             wrapped_text(std::string(icon::check) + " C" + now.stop_reason.substr(1),
                          style().palette().good);
@@ -162,9 +168,9 @@ private:
     }
 
     // The last iteration and the best one, where they differ; and the way to the best.
-    static void found_so_far(Workspace& work, const session::IterationInfo& last) {
-        const session::Snapshot& now = work.now();
-        const session::IterationInfo* const best = work.best_row();
+    static void found_so_far(Topics& work, const session::IterationInfo& last) {
+        const session::Snapshot& now = work.running.now();
+        const session::IterationInfo* const best = work.running.best_row();
         if (best == nullptr) return;
         if (best->iteration != last.iteration)
             wrapped_text(fmt::format("last {} in {}   best {} in {}", number_text(last.loss, 4),
@@ -175,14 +181,14 @@ private:
                 icon::accept, fmt::format("Accept the best: {}", best->iteration),
                 "Writes the parameters of the iteration with the lowest loss into the scene; "
                 "can be undone"))
-            work.accept_best();
-        if (work.now().activity == session::Activity::optimising ||
+            work.values.accept_best();
+        if (work.running.now().activity == session::Activity::optimising ||
             best->iteration == now.shown_iteration || !best->can_show)
             return;
         if (text_button(icon::target, fmt::format("Go to the best: {}", best->iteration),
                         "Shows the iteration with the lowest loss; Accept then writes its "
                         "parameters into the scene"))
-            work.send(session::ShowIteration{best->iteration});
+            work.running.send(session::ShowIteration{best->iteration});
     }
 
     static std::size_t entries(const session::Snapshot& now) {

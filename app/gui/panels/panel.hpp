@@ -1,5 +1,5 @@
-// A docked panel. It reads the snapshot and the document and changes them only through the
-// Workspace. Its own state is only about its display.
+// A docked panel. It reads the snapshot and the document and changes them only through the topics
+// of the window (work/topics.hpp). Its own state is only about its display.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,7 @@
 #include <vector>
 
 #include "app/gui/draw/widgets.hpp"
-#include "app/gui/input/actions.hpp"
 #include "app/gui/work/context.hpp"
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {
 

@@ -13,8 +13,15 @@
 
 #include "app/gui/draw/figure.hpp"
 #include "app/gui/draw/offscreen_canvas.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/runs/run_list.hpp"
+#include "app/gui/work/files/opened_results.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "app/gui/work/text_view.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/base/files.hpp"
@@ -33,8 +40,8 @@ public:
     }
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        const session::Snapshot& now = work.now();
+        Topics& work = context.work;
+        const session::Snapshot& now = work.running.now();
         static const std::vector<std::string> kinds{"Loss", "Gradient", "Parameters", "Energy",
                                                     "Adjoint norm"};
         static constexpr const char* helps[] = {
@@ -58,14 +65,14 @@ private:
     enum Kind : std::size_t { loss, gradient, parameters, series, adjoint_norm };
 
     // Somebody asks for the parameters of a path alone.
-    void take_request(Workspace& work) {
-        if (work.scenes_shown() != scene_) {  // another one: its parameters have other names
-            scene_ = work.scenes_shown();
+    void take_request(Topics& work) {
+        if (work.scene.scenes_shown() != scene_) {  // another one: its parameters have other names
+            scene_ = work.scene.scenes_shown();
             only_.clear();
             search_.clear();
             fit();
         }
-        const auto asked = std::exchange(work.plot_only, std::nullopt);
+        const auto asked = std::exchange(work.requests.plot_only, std::nullopt);
         if (!asked) return;
         only_ = *asked;
         search_.clear();
@@ -87,7 +94,7 @@ private:
 
     void toolbar(Context& context, const std::vector<std::string>& kinds,
                  const char* const* helps) {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         for (std::size_t k = 0; k < kinds.size(); ++k) {
             if (k > 0) next(button_width(kinds[k]), px(2));
             ImGui::PushStyleColor(ImGuiCol_Button, kind_ == k
@@ -121,10 +128,10 @@ private:
         const float each = button_width("PNG"), all = 3 * each + 2 * px(6);
         next(all, px(8));
         ImGui::SetCursorPosX(std::max(right_edge() - all, ImGui::GetCursorPosX()));
-        const std::vector<Curve> curves = with_runs(work, curves_of(work.now()));
+        const std::vector<Curve> curves = with_runs(work, curves_of(work.running.now()));
         for (const auto& [name, help] : formats) {
             if (text_button(nullptr, name, help, !curves.empty(), false, each))
-                save(context, figure_of(work.now(), curves), name);
+                save(context, figure_of(work.running.now(), curves), name);
             ImGui::SameLine(0, px(6));
         }
         ImGui::NewLine();
@@ -266,16 +273,16 @@ private:
     }
 
     // Beside the present run those that are kept, from where it began.
-    std::vector<Curve> with_runs(const Workspace& work, std::vector<Curve> curves) const {
-        if (over_time() || work.runs.empty()) return curves;
-        const session::Snapshot& now = work.now();
+    std::vector<Curve> with_runs(const Topics& work, std::vector<Curve> curves) const {
+        if (over_time() || work.results.runs.empty()) return curves;
+        const session::Snapshot& now = work.running.now();
         std::int64_t begin = 0;
         if (now.history && !now.history->empty())
             begin = session::begin_of_run(now, now.shown_iteration >= 0
                                                    ? now.shown_iteration
                                                    : now.history->back().iteration);
         std::vector<Curve> all =
-            curves_of_runs(work.runs,
+            curves_of_runs(work.results.runs,
                            kind_ == loss       ? RunCurve::loss
                            : kind_ == gradient ? RunCurve::gradient
                                                : RunCurve::parameters,
@@ -383,8 +390,8 @@ private:
         if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit();
     }
 
-    void plot(Workspace& work, const std::vector<Curve>& curves) {
-        const session::Snapshot& now = work.now();
+    void plot(Topics& work, const std::vector<Curve>& curves) {
+        const session::Snapshot& now = work.running.now();
         const bool time = over_time();
         watch_hands();
         ImPlotFlags flags = ImPlotFlags_NoMouseText | ImPlotFlags_NoMenus;
@@ -435,10 +442,10 @@ private:
                 ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] <
                     ImGui::GetIO().MouseDragThreshold * ImGui::GetIO().MouseDragThreshold) {
                 if (time)
-                    work.send(session::Seek{std::clamp<std::int64_t>(
+                    work.running.send(session::Seek{std::clamp<std::int64_t>(
                         std::llround(mouse.x / std::max(now.step_seconds, 1e-300)), 0, now.steps)});
                 else if (now.history && !now.history->empty())
-                    work.send(session::ShowIteration{std::clamp<std::int64_t>(
+                    work.running.send(session::ShowIteration{std::clamp<std::int64_t>(
                         std::llround(mouse.x), now.history->front().iteration,
                         now.history->back().iteration)});
             }
@@ -469,12 +476,13 @@ private:
         static constexpr const char* kinds[] = {"loss", "gradient", "parameters", "energy",
                                                 "adjoint_norm"};
         static constexpr const char* endings[] = {".csv", ".svg", ".png"};
-        Workspace& work = context.work;
+        Topics& work = context.work;
         const char* const ending = endings[format == "CSV" ? 0 : format == "SVG" ? 1 : 2];
-        const std::string scene =
-            work.editor().file().empty() ? "scene" : work.editor().file().stem().string();
+        const std::string scene = work.scene.editor().file().empty()
+                                      ? "scene"
+                                      : work.scene.editor().file().stem().string();
         const std::filesystem::path target =
-            beside_scene(work, scene + "_" + kinds[kind_] + ending);
+            beside_scene(work.scene, scene + "_" + kinds[kind_] + ending);
         try {
             if (format == "CSV") write_file_atomically(target, to_csv(figure));
             if (format == "SVG")
@@ -492,9 +500,9 @@ private:
                 };
                 render::write_png(target, offscreen.draw(1600, 960, draw, 3));
             }
-            work.tell("Saved " + target.string(), Notice::Kind::success);
+            work.messages.tell("Saved " + target.string(), Notice::Kind::success);
         } catch (const std::exception& error) {
-            work.fail(error);
+            work.messages.fail(error);
         }
     }
 
@@ -506,7 +514,7 @@ private:
     std::array<double, 2> heights_{};  // that it showed then
     std::string only_;                 // a path: its parameters alone; "": all
     std::string search_;               // words of parameters' names
-    std::uint64_t scene_ = 0;          // Workspace::scenes_shown
+    std::uint64_t scene_ = 0;          // EditedScene::scenes_shown
     RunList run_list_;
 };
 

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/input/picking.hpp"
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -60,7 +65,7 @@ void Probe::draw(Context& context, ImVec2 at, bool idle) {
 }
 
 void Probe::look(Context& context, ImVec2 at) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     serial_ = context.picture.frame()->serial;
     looked_at_ = ImGui::GetTime();
     text_.clear();
@@ -71,8 +76,8 @@ void Probe::look(Context& context, ImVec2 at) {
         context.picture.pick(static_cast<int>(mouse.x - at.x), static_cast<int>(mouse.y - at.y));
     if (pick.drawable < 0) return;
     text_ = part_text(*stage, pick);
-    const auto& fields = work.now().colours;
-    const auto field = std::ranges::find(fields, work.look.by, &session::ShownField::name);
+    const auto& fields = work.running.now().colours;
+    const auto field = std::ranges::find(fields, work.looks.colours.by, &session::ShownField::name);
     if (const auto numbers = context.picture.numbers_of(pick.drawable, pick.element);
         numbers && field != fields.end())
         text_ += "\n" + numbers_text(path_label(field->name), field->unit, *numbers);

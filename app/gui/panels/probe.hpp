@@ -10,7 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "app/gui/panels/panel.hpp"
+#include "app/exchange/stage.hpp"
+#include "app/gui/work/context.hpp"
 
 namespace hindcast::gui {
 

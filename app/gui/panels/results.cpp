@@ -8,7 +8,10 @@
 #include <cmath>
 #include <optional>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/files/opened_results.hpp"
+#include "app/gui/work/state/requests.hpp"
 
 namespace hindcast::gui {
 
@@ -27,13 +30,13 @@ public:
               "Runs of hindcast batch, or starts of hindcast optimize, as a table and as points") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        if (!work.results) {
+        Topics& work = context.work;
+        if (!work.results.table) {
             empty_state(icon::list, "No results are open",
                         "File > Open results... shows what hindcast batch has written.");
             return;
         }
-        if (work.results != shown_) begin(work.results);
+        if (work.results.table != shown_) begin(work.results.table);
         head(work);
         if (shown_->rows() == 0) {
             quiet_text("The table has no rows.");
@@ -75,10 +78,10 @@ private:
         fit_ = true;
     }
 
-    void head(Workspace& work) {
+    void head(Topics& work) {
         const bool starts = shown_->kind == ResultsTable::Kind::starts;
         if (text_button(icon::open, "Open...", "Opens other results"))
-            work.show_open_results = true;
+            work.requests.show_open_results = true;
         ImGui::SameLine(0, px(8));
         ImGui::AlignTextToFramePadding();
         std::string text =
@@ -115,12 +118,12 @@ private:
         return std::max<std::size_t>((shown_->rows() + most_points - 1) / most_points, 1);
     }
 
-    void show(Workspace& work, std::size_t row) {
+    void show(Topics& work, std::size_t row) {
         chosen_ = row;
-        work.use_result(row);
+        work.results.use(row);
     }
 
-    void table(Workspace& work, const ImVec2& size, std::optional<std::size_t> pointed) {
+    void table(Topics& work, const ImVec2& size, std::optional<std::size_t> pointed) {
         const std::size_t count = std::min(shown_->columns.size(), most_columns);
         const std::string id = fmt::format("runs{}", number_);  // its columns are of these results
         if (!ImGui::BeginTable(id.c_str(), static_cast<int>(count) + 1,
@@ -170,8 +173,8 @@ private:
         ImGui::EndTable();
     }
 
-    void row(Workspace& work, std::size_t row, std::size_t count,
-             std::optional<std::size_t> pointed, bool scroll) {
+    void row(Topics& work, std::size_t row, std::size_t count, std::optional<std::size_t> pointed,
+             bool scroll) {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         if (pointed == row) {
@@ -214,7 +217,7 @@ private:
         return changed;
     }
 
-    void points(Workspace& work, std::optional<std::size_t> pointed) {
+    void points(Topics& work, std::optional<std::size_t> pointed) {
         const std::vector<double>&xs = shown_->columns[x_].values, &ys = shown_->columns[y_].values;
         const auto is_drawn = [&](std::size_t k) {
             return std::isfinite(xs[k]) && std::isfinite(ys[k]) && (!log_x_ || xs[k] > 0) &&
@@ -266,7 +269,7 @@ private:
     }
 
     template <class F>
-    void under_mouse(Workspace& work, const std::vector<double>& xs, const std::vector<double>& ys,
+    void under_mouse(Topics& work, const std::vector<double>& xs, const std::vector<double>& ys,
                      const F& is_drawn) {
         const ImVec2 mouse = ImGui::GetMousePos();
         float least = px(9) * px(9);

@@ -8,9 +8,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/words.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/making/add_menu.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -46,7 +54,7 @@ public:
     SceneTree() : Panel("Scene", icon::tree, Place::left_top, "What the scene is made of") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         if (text_button(icon::add, "Add",
                         "Adds a body, force, collider, controller, objective, parameter, or a "
                         "group of parameters"))
@@ -55,7 +63,7 @@ public:
         if (ImGui::BeginPopup("add")) {
             for (const Section section : model::all_sections) {
                 if (!ImGui::BeginMenu(title_of(section))) continue;
-                add_items(work, section);
+                add_items(work.scene, work.adding, work.requests, section);
                 ImGui::EndMenu();
             }
             if (ImGui::BeginMenu("Parameters")) {
@@ -91,13 +99,13 @@ public:
 
 private:
     // What is being added: values that load are still sought.
-    static void being_added(Workspace& work) {
-        if (work.adding() == nullptr) return;
+    static void being_added(Topics& work) {
+        if (work.adding.task() == nullptr) return;
         ImGui::AlignTextToFramePadding();
-        quiet_text("Adding " + work.adding()->label() + "...");
+        quiet_text("Adding " + work.adding.task()->label() + "...");
         tip("Values with which the scene can be built are being sought");
         ImGui::SameLine();
-        if (icon_button("cancel", icon::close, "Adds nothing")) work.cancel_adding();
+        if (icon_button("cancel", icon::close, "Adds nothing")) work.adding.cancel();
     }
 
     // The "+" at the end of a row.
@@ -120,28 +128,28 @@ private:
         ImGui::PopID();
     }
 
-    void settings_row(Workspace& work, const char* pointer, const char* symbol, const char* name,
+    void settings_row(Topics& work, const char* pointer, const char* symbol, const char* name,
                       const char* help) {
         if (!matches(name, search_)) return;
         ImGui::TreeNodeEx(
             pointer,
             ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
                 ImGuiTreeNodeFlags_SpanAvailWidth |
-                (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+                (work.chosen.object.pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
             "%s  %s", symbol, name);
-        if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+        if (ImGui::IsItemClicked()) work.chosen.select({pointer, -1, ""});
         tip(help);
     }
 
     void draw_section(Context& context, Section section) {
-        Workspace& work = context.work;
-        const Node* list = work.document().find(std::string("/") + model::name_of(section));
+        Topics& work = context.work;
+        const Node* list = work.scene.document().find(std::string("/") + model::name_of(section));
         const std::size_t count = list != nullptr ? list->size() : 0;
         if (!search_.empty()) {
             bool any = false;
             for (std::size_t k = 0; k < count; ++k)
-                any |= matches(work.name_at(fmt::format("/{}/{}", model::name_of(section), k)),
-                               search_);
+                any |= matches(
+                    work.scene.name_at(fmt::format("/{}/{}", model::name_of(section), k)), search_);
             if (!any) return;
         }
         ImGui::SetNextItemOpen(true, ImGuiCond_Once);
@@ -152,16 +160,16 @@ private:
                               "%s", title_of(section));
         tip(help_of(section));
         add_button(model::name_of(section), fmt::format("Add to {}", title_of(section)),
-                   [&] { add_items(work, section); });
+                   [&] { add_items(work.scene, work.adding, work.requests, section); });
         if (!open) return;
         for (std::size_t k = 0; k < count; ++k) draw_object(context, section, k);
         ImGui::TreePop();
     }
 
     void draw_object(Context& context, Section section, std::size_t k) {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         const std::string pointer = fmt::format("/{}/{}", model::name_of(section), k);
-        const std::string name = work.name_at(pointer);
+        const std::string name = work.scene.name_at(pointer);
         if (!matches(name, search_)) return;
         ImGui::PushID(pointer.c_str());
         if (renaming_ == pointer) {
@@ -169,23 +177,23 @@ private:
             ImGui::PopID();
             return;
         }
-        const Node* type = work.document().find(pointer + "/type");
+        const Node* type = work.scene.document().find(pointer + "/type");
         const std::string kind = type != nullptr && type->is_string() ? type->string() : "?";
         ImGui::TreeNodeEx(
             "object",
             ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
                 ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_AllowOverlap |
-                (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+                (work.chosen.object.pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
             "%s  %s", icon_of(section), cut_to(name, row_room(icon_of(section))).c_str());
-        if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+        if (ImGui::IsItemClicked()) work.chosen.select({pointer, -1, ""});
         if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
             begin_renaming(pointer, name);
-        const model::ModuleType* module = work.registry().find(section, kind);
+        const model::ModuleType* module = work.scene.registry().find(section, kind);
         const std::string title = module != nullptr ? module->title : label_of(kind);
         tip(name + " (" + title + ")" + (module != nullptr ? "\n" + module->documentation : "") +
             "\n\nDouble click renames, right click does more.");
         if (ImGui::BeginPopupContextItem("menu")) {
-            work.select({pointer, -1, ""});
+            work.chosen.select({pointer, -1, ""});
             if (ImGui::MenuItem("Rename")) begin_renaming(pointer, name);
             tip("Everywhere that the scene names it, the name is changed as well");
             object_items(context);
@@ -195,8 +203,9 @@ private:
         }
         // What kind of thing it is, and how much of the loss a term is.
         std::string right = title;
-        const auto term = std::ranges::find(work.now().terms, name, &session::TermInfo::name);
-        if (section == Section::objective && term != work.now().terms.end() &&
+        const auto term =
+            std::ranges::find(work.running.now().terms, name, &session::TermInfo::name);
+        if (section == Section::objective && term != work.running.now().terms.end() &&
             !std::isnan(term->value))
             right = number_text(term->value, 3);
         const float room =
@@ -216,7 +225,7 @@ private:
         const bool any = std::ranges::any_of(
             stage->drawables,
             [&](const render::Drawable& drawable) { return drawable.name == name; });
-        std::set<std::string>& hidden = context.work.hidden;
+        std::set<std::string>& hidden = context.work.looks.hidden;
         if (any &&
             ImGui::MenuItem(hidden.contains(name) ? "Show in the picture" : "Hide in the picture"))
             if (hidden.erase(name) == 0) hidden.insert(name);
@@ -229,19 +238,19 @@ private:
         fresh_ = true;
     }
 
-    void rename_field(Workspace& work, const std::string& pointer) {
+    void rename_field(Topics& work, const std::string& pointer) {
         if (name_field("##name", name_, fresh_, "A name of letters, digits and _") ==
             Typed::goes_on)
             return;
         const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-        if (!cancelled && name_ != work.name_at(pointer))
-            work.edit([&](session::Editor& e) { e.rename(pointer, name_); });
+        if (!cancelled && name_ != work.scene.name_at(pointer))
+            work.scene.edit([&](session::Editor& e) { e.rename(pointer, name_); });
         renaming_.clear();
     }
 
     void draw_parameters(Context& context) {
-        Workspace& work = context.work;
-        const auto document = work.editor().document();  // this one, also after an edit
+        Topics& work = context.work;
+        const auto document = work.scene.editor().document();  // this one, also after an edit
         const Node* list = document ? document->find("/parameters") : nullptr;
         const std::size_t count = list != nullptr ? list->size() : 0;
         if (!search_.empty()) return;
@@ -267,14 +276,16 @@ private:
                 "\nA parameter of the optimisation; its bounds, scale, group and rate are in the "
                 "inspector. Right click does more");
             if (!ImGui::BeginPopupContextItem()) continue;
-            work.select({pointer, -1, ""});
+            work.chosen.select({pointer, -1, ""});
             const Action& copy = context.actions["duplicate"];
             if (ImGui::MenuItem(copy.name.c_str(), Actions::key_name(copy.key).c_str()))
                 copy.run(work);
             tip("Of a parameter that is restricted to some components: another one of the others. "
                 "A number belongs to one parameter only");
             if (ImGui::MenuItem("New group"))
-                work.edit([&](session::Editor& e) { work.select({e.add_group(pointer), -1, ""}); });
+                work.scene.edit([&](session::Editor& e) {
+                    work.chosen.select({e.add_group(pointer), -1, ""});
+                });
             tip("A group of parameters that begins with this one, with a factor on their rate");
             ImGui::Separator();
             const Action& remove = context.actions["delete"];
@@ -287,15 +298,15 @@ private:
         ImGui::TreePop();
     }
 
-    static void row(Workspace& work, const std::string& pointer, const char* symbol,
+    static void row(Topics& work, const std::string& pointer, const char* symbol,
                     const std::string& name) {
         ImGui::TreeNodeEx(
             pointer.c_str(),
             ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
                 ImGuiTreeNodeFlags_SpanAvailWidth |
-                (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+                (work.chosen.object.pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
             "%s  %s", symbol, cut_to(name, row_room(symbol)).c_str());
-        if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+        if (ImGui::IsItemClicked()) work.chosen.select({pointer, -1, ""});
     }
 
     // What a name has room for, beside its symbol.
@@ -306,15 +317,15 @@ private:
 
     // Groups of parameters, below the optimiser that they are of.
     void draw_groups(Context& context) {
-        Workspace& work = context.work;
-        if (!search_.empty() || !work.has_scene()) return;
+        Topics& work = context.work;
+        if (!search_.empty() || !work.scene.is_open()) return;
         ImGui::Indent();
-        for (const session::Editor::Group& group : work.editor().groups()) {
+        for (const session::Editor::Group& group : work.scene.editor().groups()) {
             row(work, group.pointer, icon::list, group.name);
             tip(fmt::format("A group of {} parameter{}: a factor on the optimiser's rate",
                             group.parameters.size(), group.parameters.size() == 1 ? "" : "s"));
             if (!ImGui::BeginPopupContextItem()) continue;
-            work.select({group.pointer, -1, ""});
+            work.chosen.select({group.pointer, -1, ""});
             const Action& remove = context.actions["delete"];
             if (ImGui::MenuItem("Delete group", Actions::key_name(remove.key).c_str()))
                 remove.run(work);

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/entry_place.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "engine/model/handles/sliders.hpp"
 
 namespace hindcast::gui {
@@ -41,9 +45,9 @@ public:
                 "Controls of a robot's actuators and where its joints start, to try things out") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         std::vector<const QuantityInfo*> offered;
-        for (const QuantityInfo& q : work.now().present_quantities())
+        for (const QuantityInfo& q : work.running.now().present_quantities())
             if (q.sliders && !q.shared) offered.push_back(&q);
         if (offered.empty()) {
             empty_state(icon::sliders, "Nothing here has sliders",
@@ -69,14 +73,14 @@ private:
     }
 
     // What is selected, if it has sliders; else the first that has, or the one chosen before.
-    std::string chosen(Workspace& work, const std::vector<const QuantityInfo*>& offered) {
+    std::string chosen(Topics& work, const std::vector<const QuantityInfo*>& offered) {
         std::vector<std::string> objects, names;
         for (const QuantityInfo* q : offered)
             if (std::ranges::find(objects, owner(*q)) == objects.end()) {
                 objects.push_back(owner(*q));
-                names.push_back(work.name_at(objects.back()));
+                names.push_back(work.scene.name_at(objects.back()));
             }
-        const auto selected = std::ranges::find(objects, work.selection().pointer);
+        const auto selected = std::ranges::find(objects, work.chosen.object.pointer);
         if (selected != objects.end()) last_ = *selected;
         if (std::ranges::find(objects, last_) == objects.end()) last_ = objects.front();
         const auto number =
@@ -95,7 +99,7 @@ private:
         return last_;
     }
 
-    static void group(Workspace& work, const QuantityInfo& q) {
+    static void group(Topics& work, const QuantityInfo& q) {
         const std::vector<Slider>& sliders = *q.sliders;
         heading(sliders.front().group.c_str());
         ImGui::PushID(q.path.c_str());
@@ -112,16 +116,16 @@ private:
         ImGui::PopID();
     }
 
-    static void row(Workspace& work, const QuantityInfo& q, const Slider& slider, float label) {
+    static void row(Topics& work, const QuantityInfo& q, const Slider& slider, float label) {
         const float start = ImGui::GetCursorPosX();
         ImGui::AlignTextToFramePadding();
         cut_text(slider.name, label - px(6));
         ImGui::SameLine(start + label);
         const auto element = static_cast<std::size_t>(slider.element);
-        const EntryPlace place = place_of_entry(work.document(), q, element, q.values);
+        const EntryPlace place = place_of_entry(work.scene.document(), q, element, q.values);
         double value = q.values[element];
         // What was moved is shown before the simulation has it.
-        if (const Node* const written = work.document().find(place.pointer);
+        if (const Node* const written = work.scene.document().find(place.pointer);
             written != nullptr && !place.pointer.empty())
             value = plain_number(*written).value_or(value);
         const std::string range =
@@ -141,10 +145,10 @@ private:
         tip(place.pointer.empty() ? help + "\n" + place.why_not : help);
         if (moved && std::isfinite(value)) {
             if (slider.limited) value = std::clamp(value, slider.low, slider.high);
-            work.set(place.pointer, place.written(value), fmt::format("Move {}", slider.name),
-                     fmt::format("{}#{}", q.path, element));
+            work.scene.set(place.pointer, place.written(value), fmt::format("Move {}", slider.name),
+                           fmt::format("{}#{}", q.path, element));
         }
-        if (ended) work.edit([](session::Editor& e) { e.end_merge(); });
+        if (ended) work.scene.edit([](session::Editor& e) { e.end_merge(); });
     }
 
     std::string last_;

@@ -5,9 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/looking/looks_popup.hpp"
 #include "app/gui/places/labels.hpp"
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "app/render/colour_map.hpp"
 
 namespace hindcast::gui {
@@ -58,11 +63,12 @@ std::string unit_of(const std::vector<session::ShownField>& fields, const std::s
     return field == fields.end() ? "" : field->unit;
 }
 
-bool has_field(const Workspace& work) {
-    return work.now().stage != nullptr &&
-           std::ranges::any_of(work.now().stage->drawables, [](const render::Drawable& drawable) {
-               return drawable.kind == render::Drawable::Kind::field;
-           });
+bool has_field(const Topics& work) {
+    return work.running.now().stage != nullptr &&
+           std::ranges::any_of(work.running.now().stage->drawables,
+                               [](const render::Drawable& drawable) {
+                                   return drawable.kind == render::Drawable::Kind::field;
+                               });
 }
 
 // A length in metres per unit, over many decades.
@@ -95,9 +101,10 @@ void ViewControls::draw(Context& context, ImVec2 at, int width, int height) {
     looks(context);
     ImGui::PopStyleColor();
     // The legend is at the right, below what reaches there; remarks are at the left of it.
-    const Workspace& work = context.work;
-    const bool legend = !work.look.by.empty() && !work.now().colours.empty();
-    const std::string title = legend ? colour_title(work.now().colours, work.look.by) : "";
+    const Topics& work = context.work;
+    const bool legend = !work.looks.colours.by.empty() && !work.running.now().colours.empty();
+    const std::string title =
+        legend ? colour_title(work.running.now().colours, work.looks.colours.by) : "";
     const float wide =
         legend ? std::max(ImGui::CalcTextSize(title.c_str()).x + px(30), px(110)) : 0;
     const float below = pen_.y + ImGui::GetFrameHeight() + px(4);
@@ -124,123 +131,126 @@ float ViewControls::choice_width() const { return std::min(px(168), right_ - at_
 // The longest arrow since the field was chosen has a length that fits the scene: an arrow that
 // grows from nothing does not fill the picture at first.
 void ViewControls::fit_arrows(Context& context) {
-    Workspace& work = context.work;
-    const auto& stage = work.now().stage;
-    if (!stage || work.arrows.empty()) {
+    Topics& work = context.work;
+    const auto& stage = work.running.now().stage;
+    if (!stage || work.looks.arrows.empty()) {
         longest_of_.clear();
         return;
     }
-    if (longest_of_ != work.arrows || stage_ != stage) {
-        longest_of_ = work.arrows;
+    if (longest_of_ != work.looks.arrows || stage_ != stage) {
+        longest_of_ = work.looks.arrows;
         stage_ = stage;
         longest_ = 0;
     }
     const render::Renderer::Longest measured = context.picture.longest_arrow();
-    if (measured.arrows == work.arrows && std::isfinite(measured.length))
+    if (measured.arrows == work.looks.arrows && std::isfinite(measured.length))
         longest_ = std::max(longest_, measured.length);
-    if (!work.fit_arrows || !(longest_ > 0)) return;
-    work.view.arrow_scale = arrow_part * diagonal_of(*stage) / (work.view.arrow_log ? 1 : longest_);
+    if (!work.looks.fit_arrows || !(longest_ > 0)) return;
+    work.looks.view.arrow_scale =
+        arrow_part * diagonal_of(*stage) / (work.looks.view.arrow_log ? 1 : longest_);
 }
 
 void ViewControls::colours(Context& context) {
-    Workspace& work = context.work;
-    const session::Snapshot& now = work.now();
+    Topics& work = context.work;
+    const session::Snapshot& now = work.running.now();
     if (now.colours.empty()) return;
-    std::string chosen = work.look.by;
+    std::string chosen = work.looks.colours.by;
     place(choice_width());
     if (choice("##colour", names_of(now.colours), chosen,
                "Colour: what the elements are coloured by; gradients are of the loss",
                choice_width(), "plain colours", path_label))
-        work.colour_by(chosen);
+        work.looks.colour_by(chosen);
 }
 
 void ViewControls::arrows(Context& context) {
-    Workspace& work = context.work;
-    const session::Snapshot& now = work.now();
+    Topics& work = context.work;
+    const session::Snapshot& now = work.running.now();
     if (now.arrows.empty()) return;
     place(choice_width());
-    if (choice("##arrows", names_of(now.arrows), work.arrows,
+    if (choice("##arrows", names_of(now.arrows), work.looks.arrows,
                "Arrows: a vector field at the points; gradients are of the loss\nforce "
                "gradient (1/N): by a force that is held for one step, where no constraint "
                "changes velocities",
                choice_width(), "no arrows", path_label)) {
-        work.send_frame_contents();
-        work.fit_arrows = true;
+        work.looks.send_frame_contents();
+        work.looks.fit_arrows = true;
     }
-    if (work.arrows.empty()) return;
-    const std::string unit = unit_of(now.arrows, work.arrows);
+    if (work.looks.arrows.empty()) return;
+    const std::string unit = unit_of(now.arrows, work.looks.arrows);
     const std::string of_unit = unit.empty() ? "for each unit of the field" : "per " + unit;
     const float button = ImGui::GetFrameHeight() + px(4);
     place(px(scale_width) + px(4) + button);  // together
-    if (scale_field("##arrow scale", work.view.arrow_scale,
-                    work.view.arrow_log ? "Length of the longest arrow, m"
-                                        : fmt::format("Length of the arrows: m {}", of_unit)))
-        work.fit_arrows = false;
+    if (scale_field("##arrow scale", work.looks.view.arrow_scale,
+                    work.looks.view.arrow_log ? "Length of the longest arrow, m"
+                                              : fmt::format("Length of the arrows: m {}", of_unit)))
+        work.looks.fit_arrows = false;
     ImGui::SameLine(0, px(4));
     if (icon_button("fit arrows", icon::frame,
-                    work.fit_arrows
+                    work.looks.fit_arrows
                         ? "Fit: the longest arrow so far is an eighth of the scene's size. A drag "
                           "of the number beside ends that"
                         : "Fit: makes the longest arrow an eighth of the scene's size",
-                    true, work.fit_arrows)) {
-        work.fit_arrows = true;
+                    true, work.looks.fit_arrows)) {
+        work.looks.fit_arrows = true;
         longest_ = 0;
     }
     place(ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
           ImGui::CalcTextSize("log").x);
-    if (ImGui::Checkbox("log", &work.view.arrow_log)) work.fit_arrows = true;
+    if (ImGui::Checkbox("log", &work.looks.view.arrow_log)) work.looks.fit_arrows = true;
     tip("Length by the logarithm: small arrows stay visible beside large ones");
     most_arrows(work);
 }
 
 // Where there are many arrows: how many of them.
-void ViewControls::most_arrows(Workspace& work) {
+void ViewControls::most_arrows(Topics& work) {
     std::int64_t count = 0;
-    for (const render::Drawable& drawable : work.now().stage->drawables)
+    for (const render::Drawable& drawable : work.running.now().stage->drawables)
         if (drawable.kind == render::Drawable::Kind::arrows)
             count = std::max(count, drawable.count);
     if (count <= few_arrows) return;
     place(px(most_width));
-    std::int64_t most = std::min(work.view.most_arrows, count);
+    std::int64_t most = std::min(work.looks.view.most_arrows, count);
     const std::int64_t least = 10;
     ImGui::SetNextItemWidth(px(most_width));
     if (ImGui::SliderScalar("##most arrows", ImGuiDataType_S64, &most, &least, &count,
                             fmt::format("%lld of {}", count).c_str(),
                             ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
-        work.view.most_arrows = most;
+        work.looks.view.most_arrows = most;
     tip("Arrows: at most so many, spread evenly over the bodies as they start. Ctrl + click to "
         "type");
 }
 
 void ViewControls::looks(Context& context) {
-    Workspace& work = context.work;
-    if (work.now().stage == nullptr) return;
+    Topics& work = context.work;
+    if (work.running.now().stage == nullptr) return;
     place(ImGui::GetFrameHeight() + px(4));
     looks_button(context);
-    if (!work.view.slice || work.is_flat()) return;
+    if (!work.looks.view.slice || work.looks.is_flat()) return;
     place(slice_controls_width());
     slice_controls(context);
 }
 
 void ViewControls::heights(Context& context) {
-    Workspace& work = context.work;
-    if (!work.view.heights || !has_field(work)) return;
+    Topics& work = context.work;
+    if (!work.looks.view.heights || !has_field(work)) return;
     place(px(scale_width) + px(4) + ImGui::GetFrameHeight() + px(4));
-    scale_field("##height scale", work.view.height_scale,
+    scale_field("##height scale", work.looks.view.height_scale,
                 "Height of the fields: m for each unit of the field");
     ImGui::SameLine(0, px(4));
     if (icon_button("fit heights", icon::frame,
                     "Fit: makes the largest value that is shown now as high as a seventh of the "
                     "scene's size")) {
-        const auto range = work.view.range ? *work.view.range : context.picture.colour_range();
+        const auto range =
+            work.looks.view.range ? *work.looks.view.range : context.picture.colour_range();
         const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
         if (largest > 0)
-            work.view.height_scale = height_part * diagonal_of(*work.now().stage) / largest;
+            work.looks.view.height_scale =
+                height_part * diagonal_of(*work.running.now().stage) / largest;
     }
 }
 
-void ViewControls::remarks(const Workspace& work, ImVec2 at, float right) {
-    const session::Snapshot& now = work.now();
+void ViewControls::remarks(const Topics& work, ImVec2 at, float right) {
+    const session::Snapshot& now = work.running.now();
     const auto say = [&](const ImVec4& colour, const std::string& text) {
         ImGui::SetCursorScreenPos(at);
         ImGui::PushTextWrapPos(std::max(right - ImGui::GetWindowPos().x, px(80)));
@@ -255,8 +265,9 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at, float right) {
     if (now.shows_older_scene())
         say(style().palette().warn,
             fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
-    if (!work.tool_problem.empty()) say(style().palette().warn, work.tool_problem);
-    if (!work.distance_problem.empty()) say(style().palette().warn, work.distance_problem);
+    if (!work.looks.tool_problem.empty()) say(style().palette().warn, work.looks.tool_problem);
+    if (!work.looks.distance_problem.empty())
+        say(style().palette().warn, work.looks.distance_problem);
     // A run that takes its time.
     const bool runs =
         now.activity == session::Activity::simulating && now.steps_computed < now.steps;
@@ -269,22 +280,25 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at, float right) {
 }
 
 void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height) {
-    Workspace& work = context.work;
-    const auto range = work.view.range ? *work.view.range : context.picture.colour_range();
+    Topics& work = context.work;
+    const auto range =
+        work.looks.view.range ? *work.looks.view.range : context.picture.colour_range();
     const BarPlace bar =
         draw_colour_bar(at, width, height,
-                        {colour_title(work.now().colours, work.look.by), range, work.view.map,
-                         work.view.log_colours, work.look.words(work.now())});
+                        {colour_title(work.running.now().colours, work.looks.colours.by), range,
+                         work.looks.view.map, work.looks.view.log_colours,
+                         work.looks.colours.words(work.running.now())});
     if (bar.size.y <= 0) return;
     ImGui::SetCursorScreenPos(bar.at);
     if (ImGui::InvisibleButton("colour bar", bar.size)) ImGui::OpenPopup("colours");
-    tip("Colours " + work.look.words(work.now()) + ": click to choose map, range and scale");
+    tip("Colours " + work.looks.colours.words(work.running.now()) +
+        ": click to choose map, range and scale");
     if (!ImGui::BeginPopup("colours")) return;
     choose_map(work);
     choose_range(work, range);
     ImGui::Separator();
     if (ImGui::Button("Keep with the scene")) {
-        work.keep_colours();
+        work.looks.keep_colours();
         ImGui::CloseCurrentPopup();
     }
     tip("Writes these colours into the scene's view: the next start and hindcast render begin with "
@@ -292,8 +306,8 @@ void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height
     ImGui::EndPopup();
 }
 
-void ViewControls::choose_map(Workspace& work) {
-    std::optional<ColourMap>& map = work.look.map;
+void ViewControls::choose_map(Topics& work) {
+    std::optional<ColourMap>& map = work.looks.colours.map;
     quiet_text("Colour map");
     if (ImGui::RadioButton("automatic", !map)) map.reset();
     tip("cool to warm where the numbers have both signs, else viridis");
@@ -318,9 +332,9 @@ void ViewControls::choose_map(Workspace& work) {
     }
 }
 
-void ViewControls::choose_range(Workspace& work, const std::array<double, 2>& shown) {
+void ViewControls::choose_range(Topics& work, const std::array<double, 2>& shown) {
     using Range = session::ColourLook::Range;
-    session::ColourLook& look = work.look;
+    session::ColourLook& look = work.looks.colours;
     ImGui::Spacing();
     quiet_text("Range");
     if (ImGui::RadioButton("whole run", look.range == Range::run)) look.range = Range::run;
@@ -335,7 +349,7 @@ void ViewControls::choose_range(Workspace& work, const std::array<double, 2>& sh
         if (!(shown[0] < shown[1])) look.ends = {shown[0] - 1, shown[0] + 1};
     }
     tip("Two numbers; what is outside has the first or the last colour");
-    const std::string unit = unit_of(work.now().colours, look.by);
+    const std::string unit = unit_of(work.running.now().colours, look.by);
     for (std::size_t k = 0; look.range == Range::hand && k < 2; ++k) {
         NumberField end{
             .value = look.ends[k],

@@ -8,7 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "app/gui/panels/panel.hpp"
+#include "app/exchange/stage.hpp"
+#include "app/gui/work/context.hpp"
 
 namespace hindcast::gui {
 
@@ -22,14 +23,14 @@ private:
     void colours(Context& context);
     void arrows(Context& context);
     void heights(Context& context);
-    void most_arrows(Workspace& work);
+    void most_arrows(Topics& work);
     void looks(Context& context);
-    void remarks(const Workspace& work, ImVec2 at, float right);
+    void remarks(const Topics& work, ImVec2 at, float right);
     void place(float width);
     float choice_width() const;
     static void colour_bar(Context& context, ImVec2 at, int width, int height);
-    static void choose_map(Workspace& work);
-    static void choose_range(Workspace& work, const std::array<double, 2>& shown);
+    static void choose_map(Topics& work);
+    static void choose_range(Topics& work, const std::array<double, 2>& shown);
 
     // The longest arrow of this field on this stage so far.
     double longest_ = 0;

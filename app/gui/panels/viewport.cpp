@@ -21,6 +21,12 @@
 #include "app/gui/panels/view_controls.hpp"
 #include "app/gui/places/handles.hpp"
 #include "app/gui/places/labels.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -37,21 +43,22 @@ public:
     bool padded() const override { return false; }
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
         const int width = std::max(static_cast<int>(room.x), 1);
         const int height = std::max(static_cast<int>(room.y), 1);
         aspect_ = static_cast<double>(width) / height;
-        if (!work.camera_is_set && work.now().stage) work.reset_camera(aspect_);
+        if (!work.looks.camera_is_set && work.running.now().stage) work.looks.reset_camera(aspect_);
         frame(context);
         select_in_view(context);
-        const auto picture = context.picture.draw(work, width, height);
+        const auto picture = context.picture.draw(work.looks.view, work.measured, width, height);
         if (!picture) {
             empty(work);
             return;
         }
         // ImGuizmo does not take the mouse from an item.
-        const bool on_gizmo = has_gizmo(work.tool) && (ImGuizmo::IsOver() || ImGuizmo::IsUsing());
+        const bool on_gizmo =
+            has_gizmo(work.looks.tool) && (ImGuizmo::IsOver() || ImGuizmo::IsUsing());
         const ImVec2 size{static_cast<float>(width), static_cast<float>(height)};
         ImGui::SetNextItemAllowOverlap();
         if (on_gizmo)
@@ -65,12 +72,14 @@ public:
         const bool pressed = ImGui::IsItemActivated();
         ImGui::GetWindowDrawList()->AddImage(
             *picture, at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)});
-        draw_names(at, width, height, work.view.camera, names(context));
+        draw_names(at, width, height, work.looks.view.camera, names(context));
         if (const render::Frame* frame = context.picture.frame();
-            work.show_time && frame != nullptr)
-            draw_time(at, height, time_text(frame->time, frame->iteration, work.duration()));
+            work.looks.show_time && frame != nullptr)
+            draw_time(at, height,
+                      time_text(frame->time, frame->iteration, work.running.duration()));
         const bool busy = gizmo(context, at, width, height);
-        work.where_is = [picture = &context.picture](const std::string& body, std::int64_t point) {
+        work.chosen.where_is = [picture = &context.picture](const std::string& body,
+                                                            std::int64_t point) {
             return place_of(*picture, body, point);
         };
         const bool sizing = !busy && sizing_.update(context, at, width, height, pressed, active);
@@ -101,8 +110,8 @@ private:
         throw Error(fmt::format("{} has no point {}", body, point));
     }
 
-    static void empty(Workspace& work) {
-        const session::Snapshot& now = work.now();
+    static void empty(Topics& work) {
+        const session::Snapshot& now = work.running.now();
         if (now.activity == session::Activity::building)
             empty_state(icon::settings, "Building the simulation", now.activity_text);
         else if (now.error)
@@ -113,10 +122,10 @@ private:
     }
 
     void mouse(Context& context, ImVec2 at, int width, int height, bool hovered, bool active) {
-        Workspace& work = context.work;
-        render::Camera& camera = work.view.camera;
+        Topics& work = context.work;
+        render::Camera& camera = work.looks.view.camera;
         const ImGuiIO& io = ImGui::GetIO();
-        const bool flat = work.is_flat();
+        const bool flat = work.looks.is_flat();
         if (active && happens(Gesture::move, flat)) {
             render::pan(camera, static_cast<double>(io.MouseDelta.x),
                         static_cast<double>(-io.MouseDelta.y), height);
@@ -145,39 +154,40 @@ private:
             }
         } else if (hovered && happens(Gesture::choose_part)) {
             PartTools::click(context, at);
-        } else if (hovered && happens(Gesture::select) && work.tool == Tool::measure) {
+        } else if (hovered && happens(Gesture::select) && work.looks.tool == Tool::measure) {
             measuring_.click(context, at, width, height);
         } else if (hovered && happens(Gesture::select)) {
             const render::Pick found = pick();
             const render::Stage* stage = context.picture.stage();
             if (found.drawable < 0 || stage == nullptr) {
-                work.select({});
+                work.chosen.select({});
                 return;
             }
             const Picked picked = picked_of(*stage, found);
-            work.select({work.pointer_of(picked.name), picked.part.number, "", picked.part.kind});
+            work.chosen.select(
+                {work.scene.pointer_of(picked.name), picked.part.number, "", picked.part.kind});
         }
     }
 
     // Moves the camera to what is selected or, if that is not in the picture, to all that is drawn,
     // where it is now.
     void frame(Context& context) const {
-        Workspace& work = context.work;
-        const Framing wanted = std::exchange(work.framing, Framing::nothing);
-        const std::shared_ptr<const render::Stage> stage = work.now().stage;
+        Topics& work = context.work;
+        const Framing wanted = std::exchange(work.requests.framing, Framing::nothing);
+        const std::shared_ptr<const render::Stage> stage = work.running.now().stage;
         if (wanted == Framing::nothing || !stage) return;
         std::vector<int> all, selected;
-        const std::string name = work.name_at(work.selection().pointer);
+        const std::string name = work.scene.name_at(work.chosen.object.pointer);
         for (std::size_t k = 0; k < stage->drawables.size(); ++k) {
             const render::Drawable& drawable = stage->drawables[k];
-            if (drawable.ghost || work.hidden.contains(drawable.name)) continue;
+            if (drawable.ghost || work.looks.hidden.contains(drawable.name)) continue;
             all.push_back(static_cast<int>(k));
             if (!name.empty() && drawable.name == name) selected.push_back(static_cast<int>(k));
         }
         std::optional<render::Bounds> box;
         if (context.picture.stage() == stage.get()) {
             if (wanted == Framing::selection && !selected.empty())
-                box = context.picture.bounds_of(selected, work.selection().part());
+                box = context.picture.bounds_of(selected, work.chosen.object.part());
             if (!box) box = context.picture.bounds_of(all);
         }
         if (!box) box = {stage->low, stage->high};  // nothing is drawn yet
@@ -192,33 +202,33 @@ private:
                 box->low[c] -= least / 2;
                 box->high[c] += least / 2;
             }
-        render::frame_box(work.view.camera, box->low, box->high, aspect_);
+        render::frame_box(work.looks.view.camera, box->low, box->high, aspect_);
     }
 
     // What is selected is outlined, what is hidden is not drawn.
     static void select_in_view(Context& context) {
-        Workspace& work = context.work;
-        work.view.selected_drawable = -1;
-        work.view.selected_element = -1;
-        work.view.hidden.clear();
+        Topics& work = context.work;
+        work.looks.view.selected_drawable = -1;
+        work.looks.view.selected_element = -1;
+        work.looks.view.hidden.clear();
         const render::Stage* stage = context.picture.stage();
         if (stage == nullptr) return;
         for (const render::Drawable& drawable : stage->drawables)
-            work.view.hidden.push_back(work.hidden.contains(drawable.name) ||
-                                       (drawable.measured && !work.show_measured));
-        if (work.selection().pointer.empty()) return;
-        const std::string name = work.name_at(work.selection().pointer);
-        const render::Element part = work.selection().part();
+            work.looks.view.hidden.push_back(work.looks.hidden.contains(drawable.name) ||
+                                             (drawable.measured && !work.looks.show_measured));
+        if (work.chosen.object.pointer.empty()) return;
+        const std::string name = work.scene.name_at(work.chosen.object.pointer);
+        const render::Element part = work.chosen.object.part();
         // Of several things of the object, the one that has such elements.
         for (std::size_t k = 0; k < stage->drawables.size() && !name.empty(); ++k) {
             const render::Drawable& drawable = stage->drawables[k];
             if (drawable.ghost || drawable.name != name) continue;
             const bool has_part =
                 part.number >= 0 && render::elements_of(drawable.kind) == part.kind;
-            if (work.view.selected_drawable >= 0 && !has_part) continue;
-            work.view.selected_drawable = static_cast<int>(k);
+            if (work.looks.view.selected_drawable >= 0 && !has_part) continue;
+            work.looks.view.selected_drawable = static_cast<int>(k);
             if (!has_part) continue;
-            work.view.selected_element = part.number;
+            work.looks.view.selected_element = part.number;
             return;
         }
     }
@@ -227,36 +237,37 @@ private:
         const render::Stage* stage = context.picture.stage();
         const render::Frame* const frame = context.picture.frame();
         if (stage == nullptr || frame == nullptr) return {};
-        if (!context.work.show_labels) {
+        if (!context.work.looks.show_labels) {
             std::vector<PlacedName> wanted = wanted_fields(*stage, *frame);
             std::erase_if(wanted, [&](const PlacedName& name) {
-                return context.work.hidden.contains(name.text);
+                return context.work.looks.hidden.contains(name.text);
             });
             return wanted;
         }
-        return names_in(context.picture.renderer(), *stage, context.work.document(),
-                        context.work.registry());
+        return names_in(context.picture.renderer(), *stage, context.work.scene.document(),
+                        context.work.scene.registry());
     }
 
     // True while the gizmo has the mouse.
     bool gizmo(Context& context, ImVec2 at, int width, int height) {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         const render::Stage* stage = context.picture.stage();
-        work.tool_problem.clear();
-        if (!has_gizmo(work.tool) || stage == nullptr || work.selection().pointer.empty()) {
+        work.looks.tool_problem.clear();
+        if (!has_gizmo(work.looks.tool) || stage == nullptr || work.chosen.object.pointer.empty()) {
             dragged_ = false;
             return false;
         }
         const int dimension = stage->dimension;
-        const std::string& object = work.selection().pointer;
-        const render::Element part = work.selection().part();
-        const bool turning = work.tool == Tool::rotate;
+        const std::string& object = work.chosen.object.pointer;
+        const render::Element part = work.chosen.object.part();
+        const bool turning = work.looks.tool == Tool::rotate;
         const Handles handles =
-            handles_of(work.document(), work.registry(), object, part, dimension);
+            handles_of(work.scene.document(), work.scene.registry(), object, part, dimension);
         const std::string& problem = turning ? handles.not_turned : handles.not_moved;
         if (!problem.empty())
-            work.tool_problem = fmt::format("{} cannot be {} here: {}", work.name_at(object),
-                                            turning ? "turned" : "moved", problem);
+            work.looks.tool_problem =
+                fmt::format("{} cannot be {} here: {}", work.scene.name_at(object),
+                            turning ? "turned" : "moved", problem);
         if (!problem.empty() || handles.all.empty()) {
             dragged_ = false;
             return false;
@@ -264,15 +275,15 @@ private:
         const Handle& handle = handles.all.front();
         if (!dragged_) matrix_ = translation(handle.centre);
         Matrix view{}, projection{};
-        const auto view_d = render::view_matrix(work.view.camera);
-        const auto projection_d = render::projection_matrix(work.view.camera, aspect_);
+        const auto view_d = render::view_matrix(work.looks.view.camera);
+        const auto projection_d = render::projection_matrix(work.looks.view.camera, aspect_);
         for (std::size_t k = 0; k < 16; ++k) {
             view[k] = static_cast<float>(view_d[k]);
             projection[k] = static_cast<float>(projection_d[k]);
         }
         // ImGuizmo takes y upwards.
         for (std::size_t column = 0; column < 4; ++column) projection[column * 4 + 1] *= -1;
-        ImGuizmo::SetOrthographic(work.view.camera.orthographic);
+        ImGuizmo::SetOrthographic(work.looks.view.camera.orthographic);
         ImGuizmo::SetGizmoSizeClipSpace(0.22F);
         ImGuizmo::SetDrawlist();
         ImGuizmo::SetRect(at.x, at.y, static_cast<float>(width), static_cast<float>(height));
@@ -285,7 +296,7 @@ private:
                                                   ImGuizmo::WORLD, matrix_.data(), delta.data());
         const bool using_it = ImGuizmo::IsUsing();
         if (changed && using_it) {
-            if (!dragged_) work.edit([](session::Editor& e) { e.end_merge(); });
+            if (!dragged_) work.scene.edit([](session::Editor& e) { e.end_merge(); });
             dragged_ = true;
             Matrix by = delta;
             if (!turning) {
@@ -296,13 +307,13 @@ private:
                 by = translation(to);
             }
             const std::string name =
-                (turning ? "Rotate " : "Move ") + work.name_at(work.selection().pointer);
-            for (Change& change : moved(work.document(), handle, by, dimension))
-                work.set(change.pointer, std::move(change.value), name, "gizmo");
+                (turning ? "Rotate " : "Move ") + work.scene.name_at(work.chosen.object.pointer);
+            for (Change& change : moved(work.scene.document(), handle, by, dimension))
+                work.scene.set(change.pointer, std::move(change.value), name, "gizmo");
         }
         if (dragged_ && !using_it) {
             dragged_ = false;
-            work.edit([](session::Editor& e) { e.end_merge(); });
+            work.scene.edit([](session::Editor& e) { e.end_merge(); });
         }
         return using_it || ImGuizmo::IsOver();
     }

@@ -5,7 +5,12 @@
 
 #include <algorithm>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/edits/reports.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "app/session/document/fields/form.hpp"
 #include "engine/model/warnings/warning.hpp"
 
@@ -25,8 +30,8 @@ public:
                 "What may not be as it was meant, and what keeps objects apart") {}
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        if (!work.has_run()) {
+        Topics& work = context.work;
+        if (!work.running.has_run()) {
             empty_state(icon::warning, "Nothing has run", "Open a scene.");
             return;
         }
@@ -39,13 +44,13 @@ public:
     }
 
 private:
-    static void list(Workspace& work) {
-        if (work.warning_count() == 0) {
+    static void list(Topics& work) {
+        if (work.reports.warning_count() == 0) {
             quiet_text("The simulation warns of nothing.");
             return;
         }
         int number = 0;
-        for (const Warning& warning : *work.now().warnings) {
+        for (const Warning& warning : *work.running.now().warnings) {
             ImGui::PushID(number++);
             const std::string when =
                 warning.step >= 0 ? fmt::format("Step {}: ", warning.step) : "";
@@ -58,14 +63,15 @@ private:
             ImGui::Indent(px(20));
             wrapped_text(warning.remedy, ImGui::GetStyle().Colors[ImGuiCol_Text]);
             const bool there =
-                !warning.pointer.empty() && work.document().find(warning.pointer) != nullptr;
+                !warning.pointer.empty() && work.scene.document().find(warning.pointer) != nullptr;
             if (there) {
-                if (ImGui::Button(("Show " + work.name_at(warning.pointer) + "###show").c_str()))
-                    work.select({warning.pointer, -1, ""});
+                if (ImGui::Button(
+                        ("Show " + work.scene.name_at(warning.pointer) + "###show").c_str()))
+                    work.chosen.select({warning.pointer, -1, ""});
                 tip("Selects the object that this is about");
                 ImGui::SameLine();
             }
-            if (ImGui::Button("Accept")) work.accept_warning(warning.identifier);
+            if (ImGui::Button("Accept")) work.reports.accept(warning.identifier);
             tip(
                 fmt::format("Writes into the scene that this is meant: it does not warn of {} any "
                             "more",
@@ -77,8 +83,8 @@ private:
     }
 
     // Warnings that the scene accepts. A button gives them again.
-    static void accepted(Workspace& work) {
-        const Node* const names = work.document().find("/accepted_warnings");
+    static void accepted(Topics& work) {
+        const Node* const names = work.scene.document().find("/accepted_warnings");
         for (std::size_t k = 0; names != nullptr && names->is_array() && k < names->size(); ++k) {
             if (!names->item(k).is_string()) continue;
             const std::string name = names->item(k).string();
@@ -86,22 +92,22 @@ private:
             ImGui::AlignTextToFramePadding();
             quiet_text("The scene accepts " + name);
             ImGui::SameLine();
-            if (ImGui::Button("Warn again")) work.accept_warning(name, false);
+            if (ImGui::Button("Warn again")) work.reports.accept(name, false);
             tip("Takes it out of the scene's accepted warnings");
             ImGui::PopID();
         }
     }
 
-    static void object(Workspace& work, const std::string& name, const std::string& pointer) {
+    static void object(Topics& work, const std::string& name, const std::string& pointer) {
         ImGui::TableNextColumn();
         ImGui::AlignTextToFramePadding();
-        if (ImGui::TextLink(name.c_str())) work.select({pointer, -1, ""});
+        if (ImGui::TextLink(name.c_str())) work.chosen.select({pointer, -1, ""});
         tip("Selects " + name);
     }
 
-    static void pairs(Workspace& work) {
+    static void pairs(Topics& work) {
         heading("What can touch");
-        const auto& all = work.now().pairs;
+        const auto& all = work.running.now().pairs;
         if (!all || all->empty()) {
             quiet_text("Nothing in this scene can touch anything.");
             return;
@@ -140,10 +146,11 @@ private:
                 law(pair);
                 ImGui::TableNextColumn();
                 if (pair.is_exception) {
-                    if (ImGui::Button("Warn again")) work.except_pair(pair.a, pair.b, false);
+                    if (ImGui::Button("Warn again"))
+                        work.reports.except_pair(pair.a, pair.b, false);
                     tip("The scene does not say any more that they may pass");
                 } else if (pair.law.empty()) {
-                    if (ImGui::Button("May pass")) work.except_pair(pair.a, pair.b);
+                    if (ImGui::Button("May pass")) work.reports.except_pair(pair.a, pair.b);
                     tip("Writes into the scene that the two may pass through each other");
                 }
                 ImGui::PopID();

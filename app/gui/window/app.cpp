@@ -11,9 +11,26 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "app/gui/work/frame_wishes.hpp"
-#include "app/gui/work/process_log.hpp"
+#include "app/gui/draw/words.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/files/ending.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/picture.hpp"
 #include "app/gui/work/process_memory.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/process_log.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/scene_text.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/topics.hpp"
+#include "app/gui/work/values/handover.hpp"
+#include "app/gui/work/view/camera_track.hpp"
+#include "app/gui/work/view/looks.hpp"
+#include "app/gui/work/workspace.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/base/log.hpp"
 
@@ -79,8 +96,8 @@ App::App(const Registry& registry, AppOptions options, Window* window)
         SessionLink{[session](session::Command command) { session->send(std::move(command)); },
                     [session] { return session->snapshot(); }},
         options_.state_folder, options_.galleries);
-    work_->built_with = options_.session.simulation;
-    work_->built_with.device.reset();
+    work().text.built_with = options_.session.simulation;
+    work().text.built_with.device.reset();
     start(window);
     if (window != nullptr) session_->on_change([] { Window::wake(); });
 }
@@ -110,19 +127,19 @@ void App::start(Window* window) {
         io.BackendPlatformName = "hindcast without a screen";
         io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
     }
-    work_->log = std::make_shared<ProcessLog>();
+    work().messages.log = std::make_shared<ProcessLog>();
     theme_ = std::make_unique<Theme>();
     shell_ = std::make_unique<Shell>();
     open_device();
-    if (vulkan_->facts().software && !work_->settings_are_kept) {
+    if (vulkan_->facts().software && !work().settings.are_kept) {
         // The processor draws, and has a simulation to compute besides.
-        work_->settings.samples = 1;
-        work_->settings.ambient_occlusion = false;
+        work().settings.samples = 1;
+        work().settings.ambient_occlusion = false;
     }
     frame_wishes() = {};
     frame_wishes().set_now(clock());
     frame_wishes().want(FrameReason::screen);
-    work_->show_tour = options_.tour && !work_->settings.tour_done;
+    work().requests.show_tour = options_.tour && !work().settings.tour_done;
 }
 
 void App::open_device() {
@@ -138,7 +155,7 @@ void App::open_device() {
     if (window != nullptr) {
         window->connect(*vulkan_);
         window->on_drop = [this](const std::vector<fs::path>& files) {
-            if (!files.empty()) work_->open(files.front());
+            if (!files.empty()) work().opening.open(files.front());
         };
         width = std::max(window->width(), 1);
         height = std::max(window->height(), 1);
@@ -146,7 +163,7 @@ void App::open_device() {
     canvas_ = std::make_unique<Canvas>(*vulkan_, width, height);
     picture_ = std::make_unique<Picture>(*canvas_, options_.transport);
     shell_->gallery().set_canvas(*canvas_);
-    work_->measured.device = vulkan_->facts().name;
+    work().measured.device = vulkan_->facts().name;
 }
 
 // Whatever was made with the device goes; the simulation keeps the memory that it may still write
@@ -154,7 +171,7 @@ void App::open_device() {
 void App::close_device() {
     if (!vulkan_) return;
     if (picture_) {
-        Context context{*work_, actions_, *picture_};
+        Context context{work(), actions_, *picture_};
         shell_->exporter().abandon(context);
     }
     picture_.reset();
@@ -169,7 +186,7 @@ void App::recover(const Error& loss) {
     frames_since_loss_ = 0;
     const auto give_up = [&](const Error& error) {
         std::string saved = "nothing was unsaved";
-        if (work_->has_scene() && work_->editor().leave_autosave()) {
+        if (work().scene.is_open() && work().scene.editor().leave_autosave()) {
             saved = "unsaved edits are in the autosave, which the next start offers";
         }
         return Error(std::string("the graphics device is lost and cannot be had back: ") +
@@ -179,7 +196,7 @@ void App::recover(const Error& loss) {
                     "HINDCAST_VULKAN_DEVICE");
     };
     if (again) throw give_up(loss);
-    work_->send(session::ShowOn{});
+    work().running.send(session::ShowOn{});
     try {
         close_device();
         open_device();
@@ -187,13 +204,15 @@ void App::recover(const Error& loss) {
         throw give_up(error);
     }
     log_warning("{}; it was opened again", loss.what());
-    work_->tell({.kind = Notice::Kind::error,
-                 .text = "The graphics device was lost, and has been opened again",
-                 .detail = "The scene, its edits and the simulation are as they were.",
-                 .until = 0,
-                 .button = {},
-                 .action = {}});
+    work().messages.tell({.kind = Notice::Kind::error,
+                          .text = "The graphics device was lost, and has been opened again",
+                          .detail = "The scene, its edits and the simulation are as they were.",
+                          .until = 0,
+                          .button = {},
+                          .action = {}});
 }
+
+Topics& App::work() { return work_->topics(); }
 
 App::~App() {
     // The simulation first: it writes into the renderer's memory.
@@ -235,25 +254,26 @@ void App::want_frames() {
                     window_->height() != canvas_->height() ||
                     window_->content_scale() != content_scale_,
                 FrameReason::screen);
-    const session::Snapshot& now = work_->now();
-    want_if(now.serial != seen_ || work_->log->serial() != shown_log_ || work_->quit(),
+    const session::Snapshot& now = work().running.now();
+    want_if(now.serial != seen_ || work().messages.log->serial() != shown_log_ ||
+                work().ending.has_come(),
             FrameReason::news);
     want_if(now.playing && !stopped_time_, FrameReason::motion);
     // Newer frames are taken where the picture is shown: not behind the gallery or another tab.
     want_if(frame_wishes().picture_is_shown() && (picture_->expects() || picture_->is_behind()),
             FrameReason::picture);
     want_if(shell_->exporter().is_running(), FrameReason::work);
-    want_if(work_->is_opening() || work_->adding() != nullptr || shell_->is_busy(),
+    want_if(work().handover.is_opening() || work().adding.task() != nullptr || shell_->is_busy(),
             FrameReason::work, look_seconds);
 }
 
 bool App::wants_frame() {
     FrameWishes& frames = frame_wishes();
     frames.set_now(clock());
-    const std::uint64_t told = work_->told();
-    const bool asked = work_->question().has_value();
+    const std::uint64_t told = work().messages.told();
+    const bool asked = work().messages.question().has_value();
     work_->update();
-    if (work_->told() != told || work_->question().has_value() != asked)
+    if (work().messages.told() != told || work().messages.question().has_value() != asked)
         frames.want(FrameReason::news);
     want_frames();
     return frames.left() <= 0;
@@ -267,12 +287,12 @@ bool App::is_hidden() const {
 // Time that nobody sees stands still: behind the gallery, and where the window is minimised, and goes on
 // when it is seen again.
 void App::stop_unseen_time() {
-    const bool seen = (work_->shows_run() && !is_hidden()) || shell_->exporter().is_running();
-    if (!seen && work_->now().playing && !stopped_time_) {
-        work_->play(false);
+    const bool seen = (shows_run(work()) && !is_hidden()) || shell_->exporter().is_running();
+    if (!seen && work().running.now().playing && !stopped_time_) {
+        work().running.play(false);
         stopped_time_ = true;
     } else if (seen && stopped_time_) {
-        work_->play(true);
+        work().running.play(true);
         stopped_time_ = false;
     }
 }
@@ -298,7 +318,8 @@ void App::run() {
 bool App::frame() {
     try {
         if (frames_since_loss_ >= 0) ++frames_since_loss_;
-        if (options_.interrupted && options_.interrupted()) work_->end_without_asking(is_hidden());
+        if (options_.interrupted && options_.interrupted())
+            work().ending.end_without_asking(is_hidden());
         return draw_frame();
     } catch (const Error& error) {
         if (!vulkan_->lost()) throw;
@@ -319,7 +340,7 @@ bool App::frame() {
         }
         recover(error);
     }
-    return !work_->quit();
+    return !work().ending.has_come();
 }
 
 bool App::draw_frame() {
@@ -334,7 +355,7 @@ bool App::draw_frame() {
         window_->new_frame();
         if (window_->closed()) {
             window_->keep_open();
-            work_->request_quit();
+            work().ending.request();
         }
     } else {
         canvas_->resize(options_.width, options_.height);
@@ -348,12 +369,12 @@ bool App::draw_frame() {
     if (before_panels) before_panels();
     // The window may have come to a monitor of another scale.
     const double scale = window_ != nullptr ? window_->content_scale() : options_.content_scale;
-    if (work_->settings_changed || scale != content_scale_) {
-        work_->settings_changed = false;
+    if (work().settings.changed || scale != content_scale_) {
+        work().settings.changed = false;
         content_scale_ = scale;
-        theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * scale));
+        theme_->apply(work().settings.dark, static_cast<float>(work().settings.font_scale * scale));
         set_style(theme_.get());
-        work_->settings.set(work_->view);
+        work().settings.set(work().looks.view);
     }
     const ImVector<ImGuiInputEvent> late = take_late_releases();
     ImGui::NewFrame();
@@ -365,7 +386,7 @@ bool App::draw_frame() {
     ImDrawData* data = ImGui::GetDrawData();
     if (shell_->exporter().takes_frame()) {
         canvas_->draw(*data);
-        Context context{*work_, actions_, *picture_};
+        Context context{work(), actions_, *picture_};
         shell_->exporter().take_frame(context, canvas_->read());
     } else if (window_ != nullptr && window_->is_shown()) {
         window_->show(*canvas_, *data);
@@ -375,12 +396,12 @@ bool App::draw_frame() {
     if (after_show) after_show();
     take_screenshot();
 
-    Workspace::Measured& measured = work_->measured;
+    Measured& measured = work().measured;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     measured.frame_seconds += 0.1 * (seconds - measured.frame_seconds);
     measured.longest = std::max(seconds, measured.longest * 0.99);
-    seen_ = work_->now().serial;
-    shown_log_ = work_->log->serial();
+    seen_ = work().running.now().serial;
+    shown_log_ = work().messages.log->serial();
     bool held = ImGui::IsAnyMouseDown();
     for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END && !held; ++key)
         held = ImGui::IsKeyDown(static_cast<ImGuiKey>(key));
@@ -388,7 +409,7 @@ bool App::draw_frame() {
     want_what_imgui_does(frame_wishes());
     frame_wishes().end();
     if (window_ == nullptr) passed_ += frame_seconds;
-    return !work_->quit();
+    return !work().ending.has_come();
 }
 
 // Looks a few times a second, and draws nothing. Who closes the window sees what is asked then.
@@ -397,27 +418,27 @@ bool App::rest_hidden() {
     frame_wishes().set_now(clock());
     if (window_->closed()) {
         window_->keep_open();
-        work_->request_quit();
+        work().ending.request();
     }
     work_->update();
-    if (work_->question()) window_->restore();
-    return !work_->quit();
+    if (work().messages.question()) window_->restore();
+    return !work().ending.has_come();
 }
 
 void App::draw() {
     picture_->finish_drawing();
     work_->update();
     measure_memory();
-    work_->follow_camera_path();
-    picture_->connect(*work_);
-    actions_.dispatch(*work_);
-    Context context{*work_, actions_, *picture_};
+    work().camera.follow();
+    picture_->connect(work().running, work().measured, work().messages);
+    actions_.dispatch(work());
+    Context context{work(), actions_, *picture_};
     shell_->exporter().advance(context);
     shell_->draw(context);
     if (window_ != nullptr) {
-        const std::string title = work_->heading() +
-                                  (work_->has_scene() && work_->editor().unsaved() ? " *" : "") +
-                                  " - Hindcast";
+        const std::string title =
+            work().scene.heading() +
+            (work().scene.is_open() && work().scene.editor().unsaved() ? " *" : "") + " - Hindcast";
         if (title != shown_title_) window_->set_title(shown_title_ = title);
     }
 }
@@ -427,41 +448,42 @@ void App::measure_memory() {
     const double now = clock();
     if (memory_measured_ && now - *memory_measured_ < 1) return;
     memory_measured_ = now;
-    Workspace::Measured& measured = work_->measured;
+    Measured& measured = work().measured;
     measured.resident_bytes = resident_bytes();
     if (measured.most_bytes == 0) measured.most_bytes = most_bytes();
     measured.device_bytes =
         vulkan_->facts().software ? 0 : static_cast<std::int64_t>(vulkan_->counters().live_bytes);
     const bool large = is_large(measured.resident_bytes, measured.most_bytes);
     if (large && !std::exchange(large_, true))
-        work_->tell({.kind = Notice::Kind::error,
-                     .text = fmt::format("Hindcast has {} of the {} of memory that there are",
-                                         bytes_text(static_cast<double>(measured.resident_bytes)),
-                                         bytes_text(static_cast<double>(measured.most_bytes))),
-                     .detail = "Save what is unsaved. A smaller scene, or \"memory\" of its "
-                               "gradients, takes less.",
-                     .until = 0,
-                     .button = {},
-                     .action = {}});
+        work().messages.tell(
+            {.kind = Notice::Kind::error,
+             .text = fmt::format("Hindcast has {} of the {} of memory that there are",
+                                 bytes_text(static_cast<double>(measured.resident_bytes)),
+                                 bytes_text(static_cast<double>(measured.most_bytes))),
+             .detail = "Save what is unsaved. A smaller scene, or \"memory\" of its "
+                       "gradients, takes less.",
+             .until = 0,
+             .button = {},
+             .action = {}});
     if (!large) large_ = false;
 }
 
 render::Image App::screenshot() { return canvas_->read(); }
 
 void App::take_screenshot() {
-    const std::optional<fs::path> wanted = std::exchange(work_->screenshot, std::nullopt);
+    const std::optional<fs::path> wanted = std::exchange(work().requests.screenshot, std::nullopt);
     if (!wanted) return;
     fs::path file = *wanted;
     try {
         if (file.empty()) {
-            const fs::path folder = work_->output_folder();
+            const fs::path folder = work().scene.output_folder();
             for (int k = 1; file.empty() || fs::exists(file); ++k)
-                file = folder / fmt::format("{}_{}.png", work_->file_stem(), k);
+                file = folder / fmt::format("{}_{}.png", work().scene.file_stem(), k);
         }
         render::write_png(file, screenshot());
-        work_->tell("Saved " + file.string(), Notice::Kind::success);
+        work().messages.tell("Saved " + file.string(), Notice::Kind::success);
     } catch (const std::exception& error) {
-        work_->fail(error);
+        work().messages.fail(error);
     }
 }
 

@@ -2,7 +2,7 @@
 // pictures that a user would see.
 //
 //     App app(registry, {.session = options, .state_folder = folder}, &window);
-//     app.workspace().open("scenes/spring_cage.json");
+//     app.work().opening.open("scenes/spring_cage.json");
 //     app.run();
 #pragma once
 
@@ -14,11 +14,16 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/input/actions.hpp"
 #include "app/gui/window/shell.hpp"
 #include "app/gui/window/window.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
 #include "app/session/session.hpp"
 
 namespace hindcast::gui {
+
+class Workspace;
 
 struct AppOptions {
     session::SessionOptions session;
@@ -64,7 +69,7 @@ public:
     void rescale(double content_scale);  // without a window, as on another monitor
     render::Image screenshot();          // of the last frame
 
-    Workspace& workspace() { return *work_; }
+    Topics& work();
     session::Session* session() { return session_.get(); }
     Picture& picture() { return *picture_; }
     Actions& actions() { return actions_; }

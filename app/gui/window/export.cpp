@@ -15,9 +15,19 @@
 #include <tuple>
 #include <vector>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/places/labels.hpp"
 #include "app/gui/window/export_plan.hpp"
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/view/camera_track.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "app/render/output/png.hpp"
 
 namespace hindcast::gui {
@@ -43,22 +53,22 @@ void add(Plan& plan, const render::Image& image) {
     ++plan.next;
 }
 
-void begin(Plan& plan, Workspace& work) {
-    const session::Snapshot& now = work.now();
+void begin(Plan& plan, Topics& work) {
+    const session::Snapshot& now = work.running.now();
     try {
         fs::create_directories(plan.kind == "PNG sequence" ? plan.target : fs::path(plan.folder));
         if (plan.kind == "PNG sequence")  // more than the new ones would stay among them
             for (const fs::path& old : pictures_in(plan.target)) fs::remove(old);
     } catch (const std::exception& error) {
-        work.fail(error);
+        work.messages.fail(error);
         return;
     }
     plan.running = true;
     plan.next = 0;
     plan.asked = -1;
     plan.before = now.step;
-    plan.camera_before = work.view.camera;
-    work.follow_path = false;
+    plan.camera_before = work.looks.view.camera;
+    work.camera.follows = false;
     if (plan.kind == "One picture") {
         plan.count = 1;
         return;  // of what is shown
@@ -68,16 +78,18 @@ void begin(Plan& plan, Workspace& work) {
     plan.count = static_cast<std::int64_t>(plan.positions.size());
     if (plan.count == 0) {
         plan.running = false;
-        work.fail(Error("there are no iterations to make pictures of").remedy("optimise first"));
+        work.messages.fail(
+            Error("there are no iterations to make pictures of").remedy("optimise first"));
         return;
     }
-    work.play(false);
+    work.running.play(false);
 }
 
-void start(Plan& plan, Workspace& work) {
-    if (work.is_bundled(plan.folder)) {
-        work.fail(Error("the folder of the bundled scenes is not written to: " + plan.folder)
-                      .remedy("choose another folder"));
+void start(Plan& plan, Topics& work) {
+    if (work.scene.is_bundled(plan.folder)) {
+        work.messages.fail(
+            Error("the folder of the bundled scenes is not written to: " + plan.folder)
+                .remedy("choose another folder"));
         return;
     }
     const auto begin_at = [&plan, &work](const fs::path& target) {
@@ -88,80 +100,80 @@ void start(Plan& plan, Workspace& work) {
         plan.target = target;
         begin(plan, work);
     };
-    const fs::path target = target_of(plan, work.file_stem());
+    const fs::path target = target_of(plan, work.scene.file_stem());
     if (!is_there_already(plan, target)) {
         begin_at(target);
         return;
     }
     fs::path other = target;
     for (int k = 2; is_there_already(plan, other); ++k)
-        other = target_of(plan, fmt::format("{}_{}", work.file_stem(), k));
-    work.ask({"Replace what is there?",
-              target.filename().string() + " is there already.",
-              target.string(),
-              {{"Keep both", "Writes " + other.filename().string() + " beside it",
-                [begin_at, other] { begin_at(other); }},
-               {"Replace", "Writes over it", [begin_at, target] { begin_at(target); }},
-               {"Cancel", "Nothing is written", [] {}}}});
+        other = target_of(plan, fmt::format("{}_{}", work.scene.file_stem(), k));
+    work.messages.ask({"Replace what is there?",
+                       target.filename().string() + " is there already.",
+                       target.string(),
+                       {{"Keep both", "Writes " + other.filename().string() + " beside it",
+                         [begin_at, other] { begin_at(other); }},
+                        {"Replace", "Writes over it", [begin_at, target] { begin_at(target); }},
+                        {"Cancel", "Nothing is written", [] {}}}});
 }
 
 // All pictures are made, or none is wanted any more: the window is the user's again.
-void give_back(Plan& plan, Workspace& work) {
+void give_back(Plan& plan, Topics& work) {
     plan.capturing = false;
     plan.offscreen.reset();
-    work.view.camera = plan.camera_before;
+    work.looks.view.camera = plan.camera_before;
     if (plan.kind == "One picture") return;
     if (plan.axis == iterations && plan.iteration_before >= 0)
-        work.send(session::ShowIteration{plan.iteration_before});
-    work.send(session::Seek{plan.before});
+        work.running.send(session::ShowIteration{plan.iteration_before});
+    work.running.send(session::Seek{plan.before});
 }
 
-void stop(Plan& plan, Workspace& work) {
+void stop(Plan& plan, Topics& work) {
     if (!plan.ending) give_back(plan, work);
     plan.running = plan.ending = false;
 }
 
 void finish(Plan& plan, Context& context, bool whole) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     stop(plan, work);
     if (!whole) {
         plan.film.reset();
-        work.tell(is_film(plan) ? std::string("Export cancelled")
-                                : fmt::format("Export cancelled; {} pictures are in {}", plan.next,
-                                              plan.target.string()));
+        work.messages.tell(is_film(plan) ? std::string("Export cancelled")
+                                         : fmt::format("Export cancelled; {} pictures are in {}",
+                                                       plan.next, plan.target.string()));
         return;
     }
     plan.film.reset();
-    work.tell("Exported " + plan.target.string(), Notice::Kind::success);
+    work.messages.tell("Exported " + plan.target.string(), Notice::Kind::success);
 }
 
 void fail(Plan& plan, Context& context, const std::exception& error) {
     stop(plan, context.work);
     plan.film.reset();
-    context.work.fail(error);
+    context.work.messages.fail(error);
 }
 
 // Whether the moment that the next picture is of is shown; asks for it.
 bool is_there(Plan& plan, Context& context) {
     if (plan.kind == "One picture") return true;
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const std::int64_t wanted = plan.positions[static_cast<std::size_t>(plan.next)];
     const bool time = plan.axis != iterations;
     if (plan.asked != wanted) {
         plan.asked = wanted;
         plan.asked_at = ImGui::GetTime();
         if (time)
-            work.send(session::Seek{wanted});
+            work.running.send(session::Seek{wanted});
         else
-            work.send(session::ShowIteration{wanted});
+            work.running.send(session::ShowIteration{wanted});
         return false;
     }
     // Of a long run every n-th frame is kept: the last one before the moment is shown.
-    const session::Snapshot& now = work.now();
+    const session::Snapshot& now = work.running.now();
     const std::int64_t step = time ? wanted : plan.before;
     const render::Frame* frame = context.picture.frame();
     if (frame != nullptr && frame->step <= step && step - frame->step < now.frame_every &&
-        work.look.is_settled(now) && (time || frame->iteration == wanted))
+        work.looks.colours.is_settled(now) && (time || frame->iteration == wanted))
         return true;
     constexpr double patience = 20;  // s, while nothing is computed
     if (now.activity != session::Activity::idle) plan.asked_at = ImGui::GetTime();
@@ -173,25 +185,25 @@ bool is_there(Plan& plan, Context& context) {
 }
 
 // Along iterations the whole path is gone during the film.
-void move_camera(Plan& plan, Workspace& work) {
-    const session::CameraPath& path = work.camera_path();
+void move_camera(Plan& plan, Topics& work) {
+    const session::CameraPath& path = work.camera.path();
     if (!plan.along_path || path.empty()) return;
-    double time = work.shown_time();
+    double time = work.running.shown_time();
     if (plan.kind != "One picture" && plan.axis == iterations) {
         const double first = path.keys().front().time, last = path.keys().back().time;
         time = first + (last - first) * static_cast<double>(plan.next) /
                            static_cast<double>(std::max<std::int64_t>(plan.count - 1, 1));
     }
-    work.view.camera = path.at(time);
+    work.looks.view.camera = path.at(time);
 }
 
 render::Image picture_of_view(Plan& plan, Context& context) {
-    Workspace& work = context.work;
-    render::View view = work.view;
+    Topics& work = context.work;
+    render::View view = work.looks.view;
     view.width = plan.width;
     view.height = plan.height;
-    const bool any =
-        work.show_labels || work.show_time || !work.look.by.empty() || !work.distances.empty();
+    const bool any = work.looks.show_labels || work.looks.show_time ||
+                     !work.looks.colours.by.empty() || !work.looks.distances.empty();
     if (!plan.labels || !any) return context.picture.image(view);
     if (!plan.offscreen)
         plan.offscreen = std::make_unique<OffscreenCanvas>(
@@ -205,21 +217,22 @@ render::Image picture_of_view(Plan& plan, Context& context) {
             draw_distances(
                 at, view.width, view.height, view.camera,
                 distances_in(
-                    work.distances, *stage, *frame,
+                    work.looks.distances, *stage, *frame,
                     [&](std::int64_t point) { return context.picture.point(point); }, problem),
                 stage->dimension);
-        if (work.show_labels && stage != nullptr)
-            draw_names(
-                at, view.width, view.height, view.camera,
-                names_in(context.picture.renderer(), *stage, work.document(), work.registry()));
-        if (!work.look.by.empty())
+        if (work.looks.show_labels && stage != nullptr)
+            draw_names(at, view.width, view.height, view.camera,
+                       names_in(context.picture.renderer(), *stage, work.scene.document(),
+                                work.scene.registry()));
+        if (!work.looks.colours.by.empty())
             draw_colour_bar(at, view.width, view.height,
-                            {colour_title(work.now().colours, work.look.by),
+                            {colour_title(work.running.now().colours, work.looks.colours.by),
                              view.range ? *view.range : context.picture.colour_range(), view.map,
-                             view.log_colours, work.look.words(work.now())});
+                             view.log_colours, work.looks.colours.words(work.running.now())});
         if (const render::Frame* frame = context.picture.frame();
-            work.show_time && frame != nullptr)
-            draw_time(at, view.height, time_text(frame->time, frame->iteration, work.duration()));
+            work.looks.show_time && frame != nullptr)
+            draw_time(at, view.height,
+                      time_text(frame->time, frame->iteration, work.running.duration()));
     });
 }
 
@@ -283,7 +296,7 @@ void make_next(Plan& plan, Context& context) {
 
 // What pictures and films are made of.
 void picture_fields(Plan& plan, Context& context, const std::function<void(const char*)>& label) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     if (plan.kind != "One picture") {
         label("Along");
         choice("##axis", {"simulated time", iterations}, plan.axis,
@@ -340,9 +353,9 @@ void picture_fields(Plan& plan, Context& context, const std::function<void(const
     tip("Names, colour bar and time stamp where the view shows them");
     ImGui::EndDisabled();
     label("");
-    ImGui::BeginDisabled(work.camera_path().empty());
+    ImGui::BeginDisabled(work.camera.path().empty());
     ImGui::Checkbox("Along the camera path", &plan.along_path);
-    tip(work.camera_path().empty()
+    tip(work.camera.path().empty()
             ? "The scene has no camera path: set keys with K at moments of the timeline"
             : "The camera moves along its keys; along iterations the whole path is gone once");
     ImGui::EndDisabled();
@@ -373,7 +386,8 @@ Exporter::~Exporter() = default;
 
 void Exporter::advance(Context& context) {
     plan_->motion.advance(context.work);
-    if (context.work.show_export && !is_running() && !is_motion(*plan_)) weigh(*plan_, context);
+    if (context.work.requests.show_export && !is_running() && !is_motion(*plan_))
+        weigh(*plan_, context);
     if (plan_->running) make_next(*plan_, context);
 }
 
@@ -399,22 +413,22 @@ void Exporter::take_frame(Context& context, const render::Image& image) {
 
 void Exporter::draw(Context& context) {
     Plan& plan = *plan_;
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const bool running = is_running();
-    if ((!work.show_export && !running) || plan.capturing) return;
+    if ((!work.requests.show_export && !running) || plan.capturing) return;
     if (plan.folder.empty())
-        plan.folder =
-            ((work.is_bundled(fs::current_path()) ? work.output_folder() : fs::current_path()) /
-             "out")
-                .string();
-    if (plan.scene != work.editor().file()) {
-        plan.scene = work.editor().file();
+        plan.folder = ((work.scene.is_bundled(fs::current_path()) ? work.scene.output_folder()
+                                                                  : fs::current_path()) /
+                       "out")
+                          .string();
+    if (plan.scene != work.scene.editor().file()) {
+        plan.scene = work.scene.editor().file();
         plan.speed = 0;
     }
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing,
                             {0.5F, 0.5F});
     ImGui::SetNextWindowSize({px(400), 0});
-    ImGui::Begin("Export", running ? nullptr : &work.show_export,
+    ImGui::Begin("Export", running ? nullptr : &work.requests.show_export,
                  ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoCollapse |
                      ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoSavedSettings);
     const auto label = [](const char* text) {
@@ -460,7 +474,7 @@ void Exporter::draw(Context& context) {
                             ImGui::IsKeyPressed(ImGuiKey_Escape, false) &&
                             !ImGui::GetIO().WantTextInput;
         if (text_button(nullptr, "Close", "Closes this (Escape)", true, false, px(88)) || escape)
-            work.show_export = false;
+            work.requests.show_export = false;
     }
     ImGui::End();
 }

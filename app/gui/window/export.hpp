@@ -4,7 +4,8 @@
 
 #include <memory>
 
-#include "app/gui/panels/panel.hpp"
+#include "app/exchange/stage.hpp"
+#include "app/gui/work/context.hpp"
 
 namespace hindcast::gui {
 
@@ -15,7 +16,7 @@ public:
     Exporter(const Exporter&) = delete;
     Exporter& operator=(const Exporter&) = delete;
 
-    // Draws the dialog, while Workspace::show_export, and the progress of a running export.
+    // Draws the dialog, while Requests::show_export, and the progress of a running export.
     void draw(Context& context);
     // Makes the next picture of a running export. Call it before the panels, since it draws at its
     // own size.

@@ -8,6 +8,9 @@
 #include <cmath>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/running.hpp"
 
 namespace hindcast::gui {
 
@@ -40,11 +43,12 @@ const Kind* find(const std::string& name) {
 
 constexpr double fitting_rate = 30;  // frames in a simulated second
 
-std::int64_t fitting_every(const Workspace& work) {
-    const double step = work.now().step_seconds;
-    return step > 0 ? std::clamp<std::int64_t>(std::llround(1 / (fitting_rate * step)), 1,
-                                               std::max<std::int64_t>(work.now().steps / 20, 1))
-                    : 1;
+std::int64_t fitting_every(const Topics& work) {
+    const double step = work.running.now().step_seconds;
+    return step > 0
+               ? std::clamp<std::int64_t>(std::llround(1 / (fitting_rate * step)), 1,
+                                          std::max<std::int64_t>(work.running.now().steps / 20, 1))
+               : 1;
 }
 
 }  // namespace
@@ -67,12 +71,12 @@ const char* MotionExport::help(const std::string& kind) {
 
 const char* MotionExport::ending(const std::string& kind) { return find(kind)->ending; }
 
-std::int64_t MotionExport::every(const Workspace& work) const {
-    return every_ > 0 && scene_ == work.editor().file() ? every_ : fitting_every(work);
+std::int64_t MotionExport::every(const Topics& work) const {
+    return every_ > 0 && scene_ == work.scene.editor().file() ? every_ : fitting_every(work);
 }
 
-void MotionExport::fields(Workspace& work, const std::function<void(const char*)>& label) {
-    const session::Snapshot& now = work.now();
+void MotionExport::fields(Topics& work, const std::function<void(const char*)>& label) {
+    const session::Snapshot& now = work.running.now();
     label("Every");
     NumberField field{.value = static_cast<double>(every(work)),
                       .unit = "steps",
@@ -85,7 +89,7 @@ void MotionExport::fields(Workspace& work, const std::function<void(const char*)
                       .shown = fmt::format("{} step{}", every(work), every(work) == 1 ? "" : "s")};
     if (number_field("##every", field) != Edited::no) {
         every_ = std::llround(field.value);
-        scene_ = work.editor().file();
+        scene_ = work.scene.editor().file();
     }
     const std::int64_t frames = now.steps / every(work) + 1 + (now.steps % every(work) != 0);
     label("");
@@ -96,36 +100,38 @@ void MotionExport::fields(Workspace& work, const std::function<void(const char*)
     wrapped_text("All of the run, with the parameters that are shown.", style().palette().quiet);
 }
 
-void MotionExport::start(Workspace& work, const std::string& kind, const fs::path& target) {
-    const session::Snapshot& now = work.now();
+void MotionExport::start(Topics& work, const std::string& kind, const fs::path& target) {
+    const session::Snapshot& now = work.running.now();
     if (now.shows_older_scene()) {
-        work.fail(
+        work.messages.fail(
             Error("what is shown belongs to the scene before an edit")
                 .remedy("branch from it (B), or show an iteration of the scene as it is now"));
         return;
     }
     task_ = std::make_unique<exporting::ExportTask>(
-        work.editor().document(), work.editor().place(), work.registry(), now.values,
+        work.scene.editor().document(), work.scene.editor().place(), work.scene.registry(),
+        now.values,
         exporting::ExportTask::Wanted{
             find(kind)->format, target, every(work),
             now.precision == "f64" ? ir::Precision::f64 : ir::Precision::f32});
 }
 
-void MotionExport::cancel(Workspace& work) {
+void MotionExport::cancel(Topics& work) {
     task_.reset();
-    work.tell("Export cancelled; nothing of it is left");
+    work.messages.tell("Export cancelled; nothing of it is left");
 }
 
-void MotionExport::advance(Workspace& work) {
+void MotionExport::advance(Topics& work) {
     if (!task_ || !task_->ready()) return;
     const std::unique_ptr<exporting::ExportTask> ended = std::move(task_);
     if (const auto problem = ended->problem()) {
-        work.fail(*problem);
+        work.messages.fail(*problem);
         return;
     }
     std::string text = "Exported " + ended->wanted().target.string();
     if (!ended->divergence().empty()) text += "; " + ended->divergence();
-    work.tell(text, ended->divergence().empty() ? Notice::Kind::success : Notice::Kind::error);
+    work.messages.tell(text,
+                       ended->divergence().empty() ? Notice::Kind::success : Notice::Kind::error);
 }
 
 }  // namespace hindcast::gui

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/export/export_task.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::gui {
 
@@ -23,18 +23,18 @@ public:
     static const char* help(const std::string& kind);
 
     // Every so many steps a frame, and what that comes to.
-    void fields(Workspace& work, const std::function<void(const char*)>& label);
+    void fields(Topics& work, const std::function<void(const char*)>& label);
     // Of the file, or of the folder of a series.
     static const char* ending(const std::string& kind);
-    void start(Workspace& work, const std::string& kind, const std::filesystem::path& target);
+    void start(Topics& work, const std::string& kind, const std::filesystem::path& target);
     bool is_running() const { return task_ != nullptr; }
     double progress() const { return task_ ? task_->progress() : 0; }
-    void cancel(Workspace& work);
+    void cancel(Topics& work);
     // Once a frame: says that it has ended.
-    void advance(Workspace& work);
+    void advance(Topics& work);
 
 private:
-    std::int64_t every(const Workspace& work) const;
+    std::int64_t every(const Topics& work) const;
 
     std::filesystem::path scene_;  // that `every_` was chosen for
     std::int64_t every_ = 0;       // whole steps; 0: what suits the scene

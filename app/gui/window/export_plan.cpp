@@ -5,22 +5,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/words.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
+
 namespace hindcast::gui {
 
 namespace fs = std::filesystem;
 using Plan = Exporter::Plan;
 
-double speed_of(const Plan& plan, const Workspace& work) {
-    return plan.speed > 0 ? plan.speed : session::fitting_speed(work.duration());
+double speed_of(const Plan& plan, const Topics& work) {
+    return plan.speed > 0 ? plan.speed : session::fitting_speed(work.running.duration());
 }
 
-std::int64_t pictures_of_time(const Plan& plan, const Workspace& work) {
+std::int64_t pictures_of_time(const Plan& plan, const Topics& work) {
     return 1 + static_cast<std::int64_t>(std::floor(
-                   work.duration() / speed_of(plan, work) * plan.frames_per_second + 1e-9));
+                   work.running.duration() / speed_of(plan, work) * plan.frames_per_second + 1e-9));
 }
 
-std::vector<std::int64_t> shown_iterations(const Workspace& work) {
-    const session::Snapshot& now = work.now();
+std::vector<std::int64_t> shown_iterations(const Topics& work) {
+    const session::Snapshot& now = work.running.now();
     std::vector<std::int64_t> all;
     if (now.history)
         for (const session::IterationInfo& row : *now.history)
@@ -28,9 +32,9 @@ std::vector<std::int64_t> shown_iterations(const Workspace& work) {
     return all;
 }
 
-std::vector<std::int64_t> positions_of(const Plan& plan, const Workspace& work) {
+std::vector<std::int64_t> positions_of(const Plan& plan, const Topics& work) {
     if (plan.axis == iterations) return shown_iterations(work);
-    const session::Snapshot& now = work.now();
+    const session::Snapshot& now = work.running.now();
     const std::int64_t count = pictures_of_time(plan, work);
     const double speed = speed_of(plan, work);
     std::vector<std::int64_t> all;
@@ -44,7 +48,7 @@ std::vector<std::int64_t> positions_of(const Plan& plan, const Workspace& work) 
 
 bool takes_window(const Plan& plan) { return plan.part == whole_window; }
 
-std::string extent_text(const Plan& plan, const Workspace& work) {
+std::string extent_text(const Plan& plan, const Topics& work) {
     const auto count = plan.axis == iterations
                            ? static_cast<std::int64_t>(shown_iterations(work).size())
                            : pictures_of_time(plan, work);

@@ -9,6 +9,7 @@
 #include "app/gui/draw/offscreen_canvas.hpp"
 #include "app/gui/window/export.hpp"
 #include "app/gui/window/export_motion.hpp"
+#include "app/gui/work/topics.hpp"
 #include "app/render/output/video.hpp"
 
 namespace hindcast::gui {
@@ -51,15 +52,15 @@ struct Exporter::Plan {
     } weight;
 };
 
-double speed_of(const Exporter::Plan& plan, const Workspace& work);
+double speed_of(const Exporter::Plan& plan, const Topics& work);
 // As `hindcast render` counts them.
-std::int64_t pictures_of_time(const Exporter::Plan& plan, const Workspace& work);
+std::int64_t pictures_of_time(const Exporter::Plan& plan, const Topics& work);
 // The iterations that there are pictures of.
-std::vector<std::int64_t> shown_iterations(const Workspace& work);
+std::vector<std::int64_t> shown_iterations(const Topics& work);
 // The steps or iterations that the pictures are of.
-std::vector<std::int64_t> positions_of(const Exporter::Plan& plan, const Workspace& work);
+std::vector<std::int64_t> positions_of(const Exporter::Plan& plan, const Topics& work);
 // "91 pictures, 3.03 s, about 8.2 MiB"
-std::string extent_text(const Exporter::Plan& plan, const Workspace& work);
+std::string extent_text(const Exporter::Plan& plan, const Topics& work);
 
 bool takes_window(const Exporter::Plan& plan);
 bool is_film(const Exporter::Plan& plan);

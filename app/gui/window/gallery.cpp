@@ -9,7 +9,12 @@
 
 #include "app/gui/draw/widgets.hpp"
 #include "app/gui/making/add_menu.hpp"
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/handover.hpp"
 #include "app/render/output/png.hpp"
 
 namespace hindcast::gui {
@@ -22,10 +27,10 @@ void Gallery::set_canvas(Canvas& canvas) {
         for (Card& card : group.cards) card.still = card.strip = {};
 }
 
-void Gallery::read(Workspace& work) {
+void Gallery::read(Topics& work) {
     read_ = true;
     groups_.clear();
-    for (const fs::path& folder : work.galleries()) {
+    for (const fs::path& folder : work.scene.galleries()) {
         std::vector<SceneGroup> groups;
         try {
             groups = scene_groups(folder);
@@ -61,7 +66,7 @@ void Gallery::load(Shown& shown, const Card& card, const char* ending) {
     }
 }
 
-void Gallery::draw_card(Workspace& work, Card& card, float width, float text_height) {
+void Gallery::draw_card(Topics& work, Card& card, float width, float text_height) {
     load(card.still, card, ".png");
     const float pad = px(10), picture = std::floor((width - 2 * px(1)) * 9 / 16);
     const float height = picture + text_height;
@@ -133,10 +138,10 @@ void Gallery::draw_card(Workspace& work, Card& card, float width, float text_hei
     tip(card.description + (card.what.empty() ? "" : "\n\nOptimised: " + card.what) + "\n" +
         card.file.string());
     ImGui::PopID();
-    if (clicked) work.open(card.file);
+    if (clicked) work.opening.open(card.file);
 }
 
-void Gallery::draw_head(Workspace& work) {
+void Gallery::draw_head(Topics& work) {
     ImGui::PushFont(style().fonts().bold, font_size * 1.6F);
     ImGui::TextUnformatted("Choose a scene");
     ImGui::PopFont();
@@ -145,10 +150,10 @@ void Gallery::draw_head(Workspace& work) {
         "and press O: Hindcast finds the values.");
     ImGui::Dummy({0, px(2)});
     if (text_button(icon::open, "Open a file...", "A scene file from your disk (Ctrl+O)"))
-        work.show_open = true;
+        work.requests.show_open = true;
     ImGui::SameLine();
     if (text_button(icon::add, "New scene", "A small scene to build upon (Ctrl+N)"))
-        work.make_new();
+        work.opening.make_new();
     ImGui::SameLine();
     if (text_button(icon::add, "New from...",
                     "Scenes to begin with: something that hangs, falls "
@@ -156,26 +161,27 @@ void Gallery::draw_head(Workspace& work) {
         ImGui::OpenPopup("templates");
     popup_below();
     if (ImGui::BeginPopup("templates")) {
-        template_items(work);
+        template_items(work.scene, work.opening);
         ImGui::EndPopup();
     }
-    if (work.has_scene()) {
+    if (work.scene.is_open()) {
         ImGui::SameLine();
-        if (text_button(icon::close, "Back to " + work.title(), "The scene that is open"))
-            work.show_gallery = false;
+        if (text_button(icon::close, "Back to " + work.scene.title(), "The scene that is open"))
+            work.requests.show_gallery = false;
     }
-    if (work.is_opening()) {
+    if (work.handover.is_opening()) {
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
-        ImGui::TextColored(style().palette().accent, "%s",
-                           fmt::format("Opening {}... {}", work.opening_file().filename().string(),
-                                       work.now().activity_text)
-                               .c_str());
+        ImGui::TextColored(
+            style().palette().accent, "%s",
+            fmt::format("Opening {}... {}", work.handover.opening_file().filename().string(),
+                        work.running.now().activity_text)
+                .c_str());
     }
     ImGui::SameLine(std::max(ImGui::GetCursorPosX(), right_edge() - px(220)));
     search_field("##search", search_, "Find a scene");
 
-    if (const auto rescued = work.editor().find_autosave()) {
+    if (const auto rescued = work.scene.editor().find_autosave()) {
         ImGui::Dummy({0, px(4)});
         ImGui::TextColored(style().palette().warn, "%s", icon::warning);
         ImGui::SameLine();
@@ -188,17 +194,17 @@ void Gallery::draw_head(Workspace& work) {
                 .c_str());
         ImGui::SameLine();
         if (text_button(nullptr, "Open it", "Opens what was kept", true, true))
-            work.open_autosave(*rescued);
+            work.opening.open_autosave(*rescued);
         ImGui::SameLine();
         if (text_button(nullptr, "Throw it away", "Deletes what was kept"))
             session::Editor::discard_autosave(*rescued);
     }
-    const auto recent = work.editor().recent();
+    const auto recent = work.scene.editor().recent();
     if (!recent.empty()) {
         heading("Recent");
         for (std::size_t k = 0; k < recent.size() && k < 4; ++k) {
             ImGui::PushID(static_cast<int>(k));
-            if (ImGui::TextLink(recent[k].filename().c_str())) work.open(recent[k]);
+            if (ImGui::TextLink(recent[k].filename().c_str())) work.opening.open(recent[k]);
             tip(recent[k].string());
             ImGui::SameLine();
             quiet_text(recent[k].parent_path().string());
@@ -207,7 +213,7 @@ void Gallery::draw_head(Workspace& work) {
     }
 }
 
-bool Gallery::draw_group(Workspace& work, Group& group) {
+bool Gallery::draw_group(Topics& work, Group& group) {
     const auto wanted = [&](const Card& card) {
         return matches(card.name + " " + card.description + " " + group.title, search_);
     };
@@ -236,9 +242,10 @@ bool Gallery::draw_group(Workspace& work, Group& group) {
     return true;
 }
 
-void Gallery::draw(Workspace& work) {
+void Gallery::draw(Topics& work) {
     if (!read_) read(work);
-    if (std::exchange(scenes_shown_, work.scenes_shown()) != work.scenes_shown()) search_.clear();
+    if (std::exchange(scenes_shown_, work.scene.scenes_shown()) != work.scene.scenes_shown())
+        search_.clear();
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});
     ImGui::BeginChild("gallery", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();

@@ -11,7 +11,7 @@
 
 #include "app/gui/draw/canvas.hpp"
 #include "app/gui/work/scene_card.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::gui {
 
@@ -23,7 +23,7 @@ constexpr int strip_rounds = 2;  // that it moves
 
 class Gallery {
 public:
-    void draw(Workspace& work);
+    void draw(Topics& work);
     // Sets the canvas for the cards' pictures. Those uploaded to another canvas are dropped.
     void set_canvas(Canvas& canvas);
 
@@ -41,18 +41,18 @@ private:
         std::string title;
         std::vector<Card> cards;
     };
-    void read(Workspace& work);
+    void read(Topics& work);
     void load(Shown& shown, const Card& card, const char* ending);
-    void draw_head(Workspace& work);
-    void draw_card(Workspace& work, Card& card, float width, float text_height);
-    bool draw_group(Workspace& work, Group& group);  // false: nothing of it is looked for
+    void draw_head(Topics& work);
+    void draw_card(Topics& work, Card& card, float width, float text_height);
+    bool draw_group(Topics& work, Group& group);  // false: nothing of it is looked for
 
     Canvas* canvas_ = nullptr;
     std::vector<Group> groups_;
     bool read_ = false;
     std::string fault_;  // of a list of scenes
     std::string search_;
-    std::uint64_t scenes_shown_ = 0;  // by the workspace: what was looked for is found then
+    std::uint64_t scenes_shown_ = 0;  // EditedScene::scenes_shown(): a new scene clears the search
     std::filesystem::path under_;     // the scene under the mouse
     double since_ = 0;                // when the mouse came there, s
 };

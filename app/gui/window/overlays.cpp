@@ -5,9 +5,16 @@
 #include <algorithm>
 #include <cctype>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/input/gestures.hpp"
 #include "app/gui/window/shell.hpp"
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::gui {
 
@@ -50,9 +57,9 @@ const Question::Answer* answer_by_keys(Question& question, const Actions& action
 }  // namespace
 
 void draw_question(Context& context) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     constexpr const char* id = "###question";
-    const auto asked = work.question();  // a copy: an answer may bring the next one
+    const auto asked = work.messages.question();  // a copy: an answer may bring the next one
     if (asked && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
     const std::string title = asked ? asked->title + id : id;
     const auto button_width = [](const Question::Answer& answer) {
@@ -75,7 +82,7 @@ void draw_question(Context& context) {
         wrapped_text(question.detail, style().palette().quiet);
     }
     ImGui::Dummy({0, px(6)});
-    std::optional<Question>& shown = work.question();
+    std::optional<Question>& shown = work.messages.question();
     const Question::Answer* chosen = shown ? answer_by_keys(*shown, context.actions) : nullptr;
     if (chosen != nullptr && shown)  // in the copy
         chosen = &question.answers[static_cast<std::size_t>(chosen - shown->answers.data())];
@@ -96,7 +103,7 @@ void draw_question(Context& context) {
             ImGui::GetColorU32(ImGuiCol_Text), ImGui::GetStyle().FrameRounding + out, px(1));
     }
     if (chosen != nullptr) {
-        work.question().reset();
+        work.messages.question().reset();
         ImGui::CloseCurrentPopup();
         if (chosen->action) chosen->action();  // may ask the next question
     }
@@ -121,13 +128,14 @@ ImGuiWindow* lowest_above_notices() {
 
 }  // namespace
 
-void draw_notices(Workspace& work) {
+void draw_notices(Topics& work) {
     const ImGuiViewport* screen = ImGui::GetMainViewport();
     float bottom = screen->WorkPos.y + screen->WorkSize.y - px(12);
     const Notice* closed = nullptr;
     std::function<void()> action;
     int number = 0;
-    for (auto notice = work.notices().rbegin(); notice != work.notices().rend(); ++notice) {
+    for (auto notice = work.messages.notices().rbegin(); notice != work.messages.notices().rend();
+         ++notice) {
         const Palette& colours = style().palette();
         const bool error = notice->kind == Notice::Kind::error;
         const bool warning = notice->kind == Notice::Kind::warning;
@@ -184,18 +192,18 @@ void draw_notices(Workspace& work) {
         ImGui::End();
     }
     if (closed != nullptr)
-        std::erase_if(work.notices(), [&](const Notice& n) { return &n == closed; });
+        std::erase_if(work.messages.notices(), [&](const Notice& n) { return &n == closed; });
     if (action) action();
 }
 
 void draw_help(Context& context) {
-    if (!context.work.show_help) return;
+    if (!context.work.requests.show_help) return;
     const ImGuiViewport* screen = ImGui::GetMainViewport();
     ImGui::SetNextWindowPos(screen->GetCenter(), ImGuiCond_Appearing, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(px(760), screen->WorkSize.x - px(40)),
                               std::min(px(560), screen->WorkSize.y - px(40))},
                              ImGuiCond_Appearing);
-    if (ImGui::Begin("Keys and commands", &context.work.show_help,
+    if (ImGui::Begin("Keys and commands", &context.work.requests.show_help,
                      ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoCollapse |
                          ImGuiWindowFlags_NoSavedSettings)) {
         static std::string search;
@@ -242,14 +250,14 @@ void draw_help(Context& context) {
         }
     }
     if (ImGui::IsWindowFocused() && ImGui::IsKeyPressed(ImGuiKey_Escape, false))
-        context.work.show_help = false;
+        context.work.requests.show_help = false;
     ImGui::End();
 }
 
-void draw_settings(Workspace& work) {
+void draw_settings(Topics& work) {
     constexpr const char* id = "Settings###settings";
-    if (work.show_settings && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
-    work.show_settings = false;
+    if (work.requests.show_settings && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
+    work.requests.show_settings = false;
     if (!begin_modal(id, px(420))) return;
     Settings& settings = work.settings;
     bool changed = false;
@@ -282,8 +290,8 @@ void draw_settings(Workspace& work) {
     tip("A grid at the height of the lowest point at the start, in metres; things pass through it");
     heading("Files of the program");
     quiet_text("Layout, settings, recent files and autosaves are in");
-    ImGui::TextUnformatted(work.state_folder().c_str());
-    if (changed) work.save_settings();
+    ImGui::TextUnformatted(work.scene.state_folder().c_str());
+    if (changed) work.settings.save();
     ImGui::Dummy({0, px(6)});
     if (text_button(nullptr, "Done", "Closes this", true, true, px(88)) ||
         ImGui::IsKeyPressed(ImGuiKey_Escape, false))

@@ -8,7 +8,15 @@
 #include <cctype>
 #include <set>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/window/shell.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/topics.hpp"
 #include "app/session/shapes/templates.hpp"
 
 namespace hindcast::gui {
@@ -54,7 +62,7 @@ int score_of(const std::string& text, const std::string& search) {
 
 std::vector<Entry> entries_for(Context& context, const std::string& search) {
     std::vector<Entry> entries;
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const auto add = [&](Entry entry) {
         entry.score = search.empty() ? 0 : score_of(entry.text, search);
         if (entry.score >= 0 || search.empty()) entries.push_back(std::move(entry));
@@ -64,31 +72,33 @@ std::vector<Entry> entries_for(Context& context, const std::string& search) {
         add({action.name, Actions::key_name(action.key), action.help, action.icon,
              !action.enabled || action.enabled(work), 0, [&action, &work] { action.run(work); }});
     }
-    if (work.has_scene()) {
+    if (work.scene.is_open()) {
         std::set<std::string> shaped;  // types that have a shape
-        for (const session::Shape& shape : session::shapes(work.registry(), work.dimension())) {
+        for (const session::Shape& shape :
+             session::shapes(work.scene.registry(), work.scene.dimension())) {
             shaped.insert(shape.type);
             add({"Add " + shape.label, "", shape.help, icon::add, true, 0,
-                 [id = shape.id, &work] { work.show_shape = id; }});
+                 [id = shape.id, &work] { work.requests.show_shape = id; }});
         }
-        for (const model::ModuleType& type : work.registry().all()) {
+        for (const model::ModuleType& type : work.scene.registry().all()) {
             if (shaped.contains(type.type)) continue;
             add({"Add " + type.title, model::name_of(type.section), type.documentation, icon::add,
-                 true, 0,
-                 [section = type.section, name = type.type, &work] { work.add(section, name); }});
+                 true, 0, [section = type.section, name = type.type, &work] {
+                     work.adding.add(section, name);
+                 }});
         }
     }
-    for (const session::SceneTemplate& one : session::scene_templates(work.registry()))
+    for (const session::SceneTemplate& one : session::scene_templates(work.scene.registry()))
         add({"New: " + one.label, "", one.help, icon::file, true, 0,
-             [id = one.id, &work] { work.make_from(id); }});
+             [id = one.id, &work] { work.opening.make_from(id); }});
     for (const model::Section section : model::all_sections) {
         const document::Node* list =
-            work.document().find(std::string("/") + model::name_of(section));
+            work.scene.document().find(std::string("/") + model::name_of(section));
         for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
             const std::string pointer = fmt::format("/{}/{}", model::name_of(section), k);
-            add({"Go to " + work.name_at(pointer), model::name_of(section), "Selects this object",
-                 icon::cube, true, 0, [pointer, &work] {
-                     work.select({pointer, -1, ""});
+            add({"Go to " + work.scene.name_at(pointer), model::name_of(section),
+                 "Selects this object", icon::cube, true, 0, [pointer, &work] {
+                     work.chosen.select({pointer, -1, ""});
                  }});
         }
     }
@@ -104,9 +114,9 @@ void draw_palette(Context& context) {
     constexpr const char* id = "##palette";
     static std::string search;
     static int chosen = 0;
-    Workspace& work = context.work;
-    if (work.show_palette) {
-        work.show_palette = false;
+    Topics& work = context.work;
+    if (work.requests.show_palette) {
+        work.requests.show_palette = false;
         search.clear();
         chosen = 0;
         ImGui::OpenPopup(id);

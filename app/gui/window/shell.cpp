@@ -5,7 +5,15 @@
 
 #include <algorithm>
 
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/input/actions.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/scene_text.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/values/found_values.hpp"
 
 namespace hindcast::gui {
 
@@ -20,12 +28,12 @@ Shell::Shell() {
 Shell::~Shell() = default;
 
 void Shell::draw(Context& context) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     close_by_escape();
     draw_menu_bar(context);
     draw_toolbar(context);
     draw_status_bar(context);
-    if (work.has_scene() && !work.show_gallery) draw_timeline(context);
+    if (work.scene.is_open() && !work.requests.show_gallery) draw_timeline(context);
     draw_dock_space(context);
     for (auto& panel : panels_) panel->update(context);
     draw_panels(context);
@@ -58,20 +66,20 @@ void Shell::close_by_escape() {
     if (level < open.Size) ImGui::ClosePopupToLevel(level, true);
 }
 
-void Shell::draw_recent_menu(Workspace& work) {
-    const std::vector<std::filesystem::path> recent = work.editor().recent();
+void Shell::draw_recent_menu(Topics& work) {
+    const std::vector<std::filesystem::path> recent = work.scene.editor().recent();
     if (!ImGui::BeginMenu("Open recent", !recent.empty())) return;
     constexpr std::size_t most = 12;
     for (std::size_t k = 0; k < recent.size() && k < most; ++k) {
         const std::string label = recent[k].filename().string() + "##" + std::to_string(k);
-        if (ImGui::MenuItem(label.c_str())) work.open(recent[k]);
+        if (ImGui::MenuItem(label.c_str())) work.opening.open(recent[k]);
         tip(recent[k].string());
     }
     ImGui::EndMenu();
 }
 
 void Shell::draw_menu_bar(Context& context) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     if (!ImGui::BeginMainMenuBar()) return;
     ImGui::PushFont(style().fonts().bold, 0);
     ImGui::TextColored(style().palette().accent, "Hindcast");
@@ -88,17 +96,18 @@ void Shell::draw_menu_bar(Context& context) {
         context.actions.draw_menu(menu, work, [&](const std::string& id) {
             if (id == "open") draw_recent_menu(work);
             if (id == "new" && ImGui::BeginMenu("New from")) {
-                template_items(work);
+                template_items(work.scene, work.opening);
                 ImGui::EndMenu();
             }
         });
         ImGui::EndMenu();
     }
     // What is open, in the middle; a dot says that it is not saved.
-    if (work.has_scene()) {
-        const std::filesystem::path& file = work.editor().file();
-        const bool unsaved = work.editor().unsaved(), optimised = work.has_unaccepted();
-        const bool found = optimised || work.has_unaccepted_identification();
+    if (work.scene.is_open()) {
+        const std::filesystem::path& file = work.scene.editor().file();
+        const bool unsaved = work.scene.editor().unsaved(),
+                   optimised = work.values.has_unaccepted();
+        const bool found = optimised || work.values.has_unaccepted_identification();
         // In the middle where there is room, else cut, with what follows it on the screen.
         const auto wide = [](const std::string& t) { return ImGui::CalcTextSize(t.c_str()).x; };
         const float marks =
@@ -106,13 +115,13 @@ void Shell::draw_menu_bar(Context& context) {
         const float all = ImGui::GetWindowWidth() - ImGui::GetCursorPosX() - px(16);
         const bool brief = all < marks + px(60);  // marks without words
         const float room = all - (brief ? px(30) : marks);
-        const std::string text = room > px(40) ? cut_to(work.heading(), room) : "";
+        const std::string text = room > px(40) ? cut_to(work.scene.heading(), room) : "";
         const float at = (ImGui::GetWindowWidth() - wide(text)) / 2;
         if (at > ImGui::GetCursorPosX() + px(20)) ImGui::SetCursorPosX(at);
         ImGui::TextUnformatted(text.c_str());
-        tip(work.heading() + "\n" +
+        tip(work.scene.heading() + "\n" +
             (file.empty() ? "This scene has no file yet; Ctrl+S asks for one"
-             : work.is_example()
+             : work.scene.is_example()
                  ? file.string() + "\nAn example: it stays as it is, Ctrl+S asks for another file"
                  : file.string()));
         if (unsaved) {
@@ -150,7 +159,7 @@ constexpr ImGuiWindowFlags bar_flags =
 }  // namespace
 
 void Shell::draw_toolbar(Context& context) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     Actions& actions = context.actions;
     const float height = ImGui::GetFrameHeight() + 2 * px(6);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(8), px(6)});
@@ -171,7 +180,7 @@ void Shell::draw_toolbar(Context& context) {
         // Where there is no room for all, those go first that are used by their keys most.
         const float side = ImGui::GetFrameHeight() + px(4), space = px(21);
         const Action& optimise = actions["optimise"];
-        const bool can = optimise.enabled(work), runs = work.is_optimising();
+        const bool can = optimise.enabled(work), runs = work.running.is_optimising();
         const char* const words = runs ? "Pause optimising" : "Optimise";
         const char* const symbol = runs ? icon::pause : icon::bolt;
         float room = ImGui::GetContentRegionAvail().x - 2 * side - px(20) -
@@ -208,7 +217,7 @@ void Shell::draw_toolbar(Context& context) {
             row({"iterate", "stop", "accept", "revert"});
         }
         // What is going on, in words, and how far it is.
-        const session::Snapshot& now = work.now();
+        const session::Snapshot& now = work.running.now();
         if (!now.activity_text.empty() && room > px(170) &&
             now.activity != session::Activity::idle && now.activity != session::Activity::empty) {
             gap();
@@ -228,7 +237,7 @@ void Shell::draw_toolbar(Context& context) {
 
 // The scene's text goes to the right half of the view's place, or behind the view. False: again at
 // the next frame.
-bool Shell::place_text(Workspace& work, bool beside) const {
+bool Shell::place_text(Topics& work, bool beside) const {
     const auto window = [&](const char* title) {
         const auto panel =
             std::ranges::find_if(panels_, [&](const auto& p) { return p->title() == title; });
@@ -246,7 +255,7 @@ bool Shell::place_text(Workspace& work, bool beside) const {
     }
     ImGui::DockContextQueueDock(context, view->DockNode->HostWindow, view->DockNode, text,
                                 beside ? ImGuiDir_Right : ImGuiDir_None, 0.46F, false);
-    if (!beside) work.focus_panel = "View";
+    if (!beside) work.requests.focus_panel = "View";
     return true;
 }
 
@@ -348,7 +357,7 @@ void Shell::draw_text_alone(Context& context) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});
     ImGui::BeginChild("text alone", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();
-    const std::optional<std::filesystem::path>& file = context.work.mended;
+    const std::optional<std::filesystem::path>& file = context.work.text.mended;
     heading(((file ? file->filename().string() : "The file") + " does not load").c_str());
     quiet_text("Put it right here: Apply writes the file and opens it.");
     ImGui::Spacing();
@@ -358,7 +367,7 @@ void Shell::draw_text_alone(Context& context) {
 }
 
 void Shell::draw_dock_space(Context& context) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
     ImGui::SetNextWindowPos(viewport->WorkPos);
     ImGui::SetNextWindowSize(viewport->WorkSize);
@@ -373,11 +382,11 @@ void Shell::draw_dock_space(Context& context) {
                      ImGuiWindowFlags_NoSavedSettings);
     ImGui::PopStyleVar(3);
     const ImGuiID dock = ImGui::GetID("dock");
-    const bool gallery = !work.has_scene() || work.show_gallery;
-    if (gallery && work.mends_another()) {
+    const bool gallery = !work.scene.is_open() || work.requests.show_gallery;
+    if (gallery && work.text.mends_another(work.scene.editor().file())) {
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
         draw_text_alone(context);
-    } else if (gallery || work.hide_panels) {
+    } else if (gallery || work.requests.hide_panels) {
         // The layout stays as it is while something else is shown.
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
         if (gallery)
@@ -392,19 +401,19 @@ void Shell::draw_dock_space(Context& context) {
         const Room room = room_of(viewport->WorkSize);
         const int size = room.number();
         const bool lost = node == nullptr || (room.left && !node->IsSplitNode());
-        if (work.reset_layout || lost || work.settings.layout != size) {
-            work.reset_layout = false;
+        if (work.requests.reset_layout || lost || work.settings.layout != size) {
+            work.requests.reset_layout = false;
             if (work.settings.layout != size) {
                 work.settings.layout = size;
-                work.save_settings();
+                work.settings.save();
             }
             for (auto& panel : panels_) *panel->open() = true;
             default_layout(dock, work.settings.text_beside);
-            work.text_beside_changed = false;
+            work.requests.text_beside_changed = false;
         }
-        if (work.text_beside_changed)
-            work.text_beside_changed = !place_text(work, work.settings.text_beside);
-        if (work.text_beside_changed) frame_wishes().want(FrameReason::settling);
+        if (work.requests.text_beside_changed)
+            work.requests.text_beside_changed = !place_text(work, work.settings.text_beside);
+        if (work.requests.text_beside_changed) frame_wishes().want(FrameReason::settling);
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton);
     }
     ImGui::End();
@@ -413,10 +422,10 @@ void Shell::draw_dock_space(Context& context) {
 void Shell::draw_panels(Context& context) {
     constexpr ImGuiWindowFlags panel_flags =
         ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoFocusOnAppearing;
-    Workspace& work = context.work;
-    if (!work.has_scene()) return;
-    const bool kept = work.show_gallery || work.hide_panels;
-    const std::string focus = kept ? "" : std::exchange(work.focus_panel, "");
+    Topics& work = context.work;
+    if (!work.scene.is_open()) return;
+    const bool kept = work.requests.show_gallery || work.requests.hide_panels;
+    const std::string focus = kept ? "" : std::exchange(work.requests.focus_panel, "");
     for (auto& panel : panels_) {
         const bool viewport = panel->title() == "View";
         // A tab that is not begun would go, and another one come to the front.

@@ -11,7 +11,7 @@
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/window/export.hpp"
 #include "app/gui/window/gallery.hpp"
-#include "app/gui/work/files.hpp"
+#include "app/gui/work/file_dialog.hpp"
 
 namespace hindcast::gui {
 
@@ -31,9 +31,9 @@ private:
     void draw_toolbar(Context& context);
     void draw_dock_space(Context& context);
     void draw_panels(Context& context);
-    void draw_recent_menu(Workspace& work);
+    void draw_recent_menu(Topics& work);
     void draw_text_alone(Context& context);
-    bool place_text(Workspace& work, bool beside) const;
+    bool place_text(Topics& work, bool beside) const;
     void default_layout(unsigned dock, bool text_beside) const;
     // Whether the panel's tab has no words in this frame: in a row of tabs that has no room for all,
     // the last ones behind the one in front have none.
@@ -53,10 +53,10 @@ void draw_status_bar(Context& context);
 
 // Overlays: overlays.cpp, palette.cpp, tour.cpp.
 void draw_question(Context& context);
-void draw_notices(Workspace& work);
+void draw_notices(Topics& work);
 void draw_help(Context& context);
 void draw_palette(Context& context);
-void draw_settings(Workspace& work);
+void draw_settings(Topics& work);
 void draw_tour(Context& context);
 
 }  // namespace hindcast::gui

@@ -2,16 +2,23 @@
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/window/shell.hpp"
+#include "app/gui/work/edits/reports.hpp"
 #include "app/gui/work/process_memory.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
 #include "engine/runtime/array/memory.hpp"
 
 namespace hindcast::gui {
 
 void draw_status_bar(Context& context) {
-    const Workspace& work = context.work;
-    const session::Snapshot& now = work.now();
-    const Workspace::Measured& measured = work.measured;
+    const Topics& work = context.work;
+    const session::Snapshot& now = work.running.now();
+    const Measured& measured = work.measured;
     const float height = ImGui::GetTextLineHeight() + px(8);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(10), px(4)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
@@ -26,7 +33,7 @@ void draw_status_bar(Context& context) {
     ImGui::PopStyleVar(4);
     if (open) {
         std::string right = "frame " + duration_text(measured.frame_seconds);
-        if (work.shows_run())
+        if (shows_run(work))
             right = fmt::format("{}x  |  {}  |  draw {}", number_text(now.speed_measured, 3), right,
                                 duration_text(measured.device_seconds > 0 ? measured.device_seconds
                                                                           : measured.draw_seconds));
@@ -48,13 +55,13 @@ void draw_status_bar(Context& context) {
             tip(now.error->what());
             ImGui::SameLine(0, px(16));
         }
-        if (const std::size_t count = work.warning_count(); count > 0) {
+        if (const std::size_t count = work.reports.warning_count(); count > 0) {
             ImGui::TextColored(
                 colours.warn, "%s",
                 fmt::format("{}  {} warning{}", icon::warning, count, count == 1 ? "" : "s")
                     .c_str());
             tip("A click shows what the simulation warns of, and what to do about it");
-            if (ImGui::IsItemClicked()) context.work.focus_panel = "Warnings";
+            if (ImGui::IsItemClicked()) context.work.requests.focus_panel = "Warnings";
             ImGui::SameLine(0, px(16));
         }
         // What does not fit is left out.

@@ -6,9 +6,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
+#include "app/gui/input/actions.hpp"
 #include "app/gui/places/labels.hpp"
 #include "app/gui/window/shell.hpp"
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
+#include "app/gui/work/view/camera_track.hpp"
 
 namespace hindcast::gui {
 
@@ -83,12 +89,13 @@ std::string speed_text(double speed) {
 }
 
 // Simulated seconds for each second: any number, and those that are wanted most.
-void speed(Workspace& work) {
-    const session::Snapshot& now = work.now();
+void speed(Topics& work) {
+    const session::Snapshot& now = work.running.now();
     const auto lasts = [&](double at) {
-        return now.steps > 0 ? "\nThe scene lasts " + duration_text(work.duration() / at) : "";
+        return now.steps > 0 ? "\nThe scene lasts " + duration_text(work.running.duration() / at)
+                             : "";
     };
-    const double asked = work.speed();
+    const double asked = work.running.speed();
     NumberField field{
         .value = asked == 0 ? 1 : asked,
         .low = 1e-5,
@@ -101,12 +108,12 @@ void speed(Workspace& work) {
     if (const Edited edited = number_field("##speed", field); edited != Edited::no) {
         // Dragged, to three digits.
         const double digits = std::pow(10, std::floor(std::log10(field.value)) - 2);
-        work.set_speed(edited == Edited::dragging ? std::round(field.value / digits) * digits
-                                                  : field.value);
+        work.running.set_speed(
+            edited == Edited::dragging ? std::round(field.value / digits) * digits : field.value);
     }
     ImGui::SameLine(0, 0);
     if (ImGui::BeginCombo("##speeds", "", ImGuiComboFlags_NoPreview)) {
-        const double fitting = session::fitting_speed(work.duration());
+        const double fitting = session::fitting_speed(work.running.duration());
         std::vector<double> all{0.1, 0.25, 0.5, 1, 2, 4};
         if (std::ranges::find(all, fitting) == all.end())
             all.insert(std::ranges::upper_bound(all, fitting), fitting);
@@ -114,7 +121,7 @@ void speed(Workspace& work) {
         for (const double s : all) {
             if (ImGui::Selectable(s == 0 ? "as fast as possible" : speed_text(s).c_str(),
                                   s == asked))
-                work.set_speed(s);
+                work.running.set_speed(s);
             tip(s == 0 ? "Shows what is computed as it comes; a complete run passes in a second at "
                          "most, and never slower than in real time"
                        : "Simulated seconds for each second of yours" + lasts(s));
@@ -159,11 +166,11 @@ Layout layout() {
 }
 
 void more_of_time(Context& context) {
-    Workspace& work = context.work;
+    Topics& work = context.work;
     if (icon_button("loop", icon::repeat, "Loop\nPlaying begins again at the end", true,
-                    work.looping)) {
-        work.looping = !work.looping;
-        work.send(session::Repeat{work.looping});
+                    work.running.looping)) {
+        work.running.looping = !work.running.looping;
+        work.running.send(session::Repeat{work.running.looping});
     }
     ImGui::SameLine(0, px(2));
     context.actions.button("camera_key", work);
@@ -172,8 +179,8 @@ void more_of_time(Context& context) {
 
 void time_axis(Context& context, const Layout& layout) {
     const float label_width = layout.label;
-    Workspace& work = context.work;
-    const session::Snapshot& now = work.now();
+    Topics& work = context.work;
+    const session::Snapshot& now = work.running.now();
     const std::vector<const char*> all{"home", "step_back", "play", "step", "end"};
     const std::vector<const char*> few{"step_back", "play", "step"};
     for (const char* id : layout.all ? all : few) {
@@ -191,8 +198,8 @@ void time_axis(Context& context, const Layout& layout) {
     // A step that is not kept is computed; until then the one before it stands in the picture.
     const std::string text =
         between ? fmt::format("step {}, coming: {}", now.step, now.step_asked)
-                : fmt::format("{}  |  step {} of {}", moment_text(seconds, work.duration()), step,
-                              now.steps);
+                : fmt::format("{}  |  step {} of {}", moment_text(seconds, work.running.duration()),
+                              step, now.steps);
     const float slider =
         ImGui::GetContentRegionAvail().x - (label_width > 0 ? label_width + px(10) : 0);
     ImGui::BeginChild("##time", {slider, ImGui::GetFrameHeight()}, 0,
@@ -201,30 +208,30 @@ void time_axis(Context& context, const Layout& layout) {
         now.steps > 0 ? static_cast<double>(now.steps_computed) / static_cast<double>(now.steps)
                       : 0;
     std::vector<Mark> keys;
-    const double end = work.duration();
-    for (const session::CameraKey& key : work.camera_path().keys())
+    const double end = work.running.duration();
+    for (const session::CameraKey& key : work.camera.path().keys())
         if (end > 0 && key.time <= end) keys.push_back({key.time / end, style().palette().warn});
     if (scrub("time slider", step, 0, now.steps, computed, keys,
               fmt::format("{}\n\nSimulated time\nDrag to any moment. Computed up to {}.{}", text,
                           moment_text(static_cast<double>(now.steps_computed) * now.step_seconds,
-                                      work.duration()),
+                                      work.running.duration()),
                           keys.empty() ? "" : "\nYellow: keys of the camera path."))) {
         held.set(step);
-        if (now.playing) work.play(false);
-        work.send(session::Seek{step});
+        if (now.playing) work.running.play(false);
+        work.running.send(session::Seek{step});
     }
     ImGui::EndChild();
     if (layout.beside == Beside::nothing) return;
     ImGui::SameLine(0, px(10));
     ImGui::AlignTextToFramePadding();
-    cut_text(layout.beside == Beside::full ? text : moment_text(seconds, work.duration()),
+    cut_text(layout.beside == Beside::full ? text : moment_text(seconds, work.running.duration()),
              ImGui::GetContentRegionAvail().x);
 }
 
 void iteration_axis(Context& context, const Layout& layout) {
     const float label_width = layout.label;
-    Workspace& work = context.work;
-    const session::Snapshot& now = work.now();
+    Topics& work = context.work;
+    const session::Snapshot& now = work.running.now();
     for (const char* id : {"ghost", "branch", "accept"}) {
         context.actions.button(id, work);
         ImGui::SameLine(0, px(2));
@@ -255,7 +262,7 @@ void iteration_axis(Context& context, const Layout& layout) {
     static Held held;
     std::int64_t shown = held.show(now.shown_iteration < 0 ? last : now.shown_iteration);
     // What is shown is of no iteration.
-    const bool none = now.shown_iteration < 0 && !work.is_optimising() && held.show(-1) < 0;
+    const bool none = now.shown_iteration < 0 && !work.running.is_optimising() && held.show(-1) < 0;
     std::vector<Mark> marks;
     const auto part = [&](std::int64_t i) {
         return planned > first
@@ -287,9 +294,9 @@ void iteration_axis(Context& context, const Layout& layout) {
                          : ""))) {
         shown = std::min(shown, last);
         held.set(shown);
-        work.send(session::ShowIteration{shown == last && work.is_optimising()
-                                             ? std::nullopt
-                                             : std::optional<std::int64_t>(shown)});
+        work.running.send(session::ShowIteration{shown == last && work.running.is_optimising()
+                                                     ? std::nullopt
+                                                     : std::optional<std::int64_t>(shown)});
     }
     ImGui::EndChild();
     if (layout.beside == Beside::nothing) return;

@@ -5,7 +5,13 @@
 
 #include <array>
 
+#include "app/gui/draw/widgets.hpp"
 #include "app/gui/window/shell.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::gui {
 
@@ -14,7 +20,7 @@ namespace {
 struct Step {
     const char* title;
     const char* text;
-    bool (*done)(const Workspace&);
+    bool (*done)(const Topics&);
 };
 
 constexpr int steps = 5;
@@ -24,25 +30,27 @@ const std::array<Step, steps>& all_steps() {
         {"Open a scene",
          "Each card is a small experiment. Begin with the spring cage: a ball hangs in eight "
          "springs, and is wanted at the cross.",
-         [](const Workspace& w) { return w.has_scene() && w.has_run(); }},
+         [](const Topics& w) { return w.scene.is_open() && w.running.has_run(); }},
         {"Look around",
          "Drag in the picture to turn it, use the wheel to zoom, Space to play. The line below is "
          "time: drag it to any moment.",
-         [](const Workspace&) { return false; }},
+         [](const Topics&) { return false; }},
         {"Optimise",
          "Press O, or the blue button. Hindcast runs the scene, goes backwards through it for the "
          "exact gradient, and changes the springs so that the loss falls.",
-         [](const Workspace& w) { return w.now().history && w.now().history->size() > 5; }},
+         [](const Topics& w) {
+             return w.running.now().history && w.running.now().history->size() > 5;
+         }},
         {"Go back",
          "The second line is the iteration: drag it to see earlier attempts. The inspector on the "
          "right shows every quantity with its gradient in orange.",
-         [](const Workspace&) { return false; }},
+         [](const Topics&) { return false; }},
         {"Change what is wanted",
          "Click the target in the scene tree, press W and drag its arrows: the picture and the "
          "loss follow at once. Then press O again: from where it stands, the optimisation looks "
          "for the new place. What it finds is not in the scene yet: Ctrl+Enter accepts it, Ctrl+S "
          "saves the scene.",
-         [](const Workspace&) { return false; }},
+         [](const Topics&) { return false; }},
     }};
     return all;
 }
@@ -50,14 +58,14 @@ const std::array<Step, steps>& all_steps() {
 }  // namespace
 
 void draw_tour(Context& context) {
-    Workspace& work = context.work;
-    if (!work.show_tour) return;
+    Topics& work = context.work;
+    if (!work.requests.show_tour) return;
     const auto finish = [&work] {
-        work.show_tour = false;
+        work.requests.show_tour = false;
         work.settings.tour_done = true;
-        work.save_settings();
+        work.settings.save();
     };
-    const Step& step = all_steps()[static_cast<std::size_t>(work.tour_step)];
+    const Step& step = all_steps()[static_cast<std::size_t>(work.requests.tour_step)];
     const ImGuiViewport* screen = ImGui::GetMainViewport();
     ImGui::SetNextWindowPos({screen->WorkPos.x + screen->WorkSize.x - px(16),
                              screen->WorkPos.y + screen->WorkSize.y - px(16)},
@@ -77,10 +85,10 @@ void draw_tour(Context& context) {
     ImGui::TextUnformatted(step.title);
     ImGui::PopFont();
     ImGui::SameLine(right_edge() - px(34));
-    quiet_text(fmt::format("{} of {}", work.tour_step + 1, steps));
+    quiet_text(fmt::format("{} of {}", work.requests.tour_step + 1, steps));
     wrapped_text(step.text, ImGui::GetStyle().Colors[ImGuiCol_Text]);
     ImGui::Spacing();
-    const bool last = work.tour_step + 1 == steps, done = step.done(work);
+    const bool last = work.requests.tour_step + 1 == steps, done = step.done(work);
     if (text_button(nullptr, "Leave the tour", "It can be had again from the menu Help")) finish();
     ImGui::SameLine(right_edge() - px(90));
     if (text_button(nullptr, last ? "Done" : "Next",
@@ -89,7 +97,7 @@ void draw_tour(Context& context) {
         if (last)
             finish();
         else
-            ++work.tour_step;
+            ++work.requests.tour_step;
     }
     ImGui::End();
 }

@@ -1,14 +1,15 @@
 // The parts of the window that panels and mouse tools share.
 #pragma once
 
+#include "app/gui/work/topics.hpp"
+
 namespace hindcast::gui {
 
-class Workspace;
 class Actions;
 class Picture;
 
 struct Context {
-    Workspace& work;
+    Topics& work;
     Actions& actions;
     Picture& picture;
 };

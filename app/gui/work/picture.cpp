@@ -1,6 +1,9 @@
 #include "app/gui/work/picture.hpp"
 
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/running.hpp"
 
 namespace hindcast::gui {
 
@@ -11,40 +14,40 @@ Picture::~Picture() {
     if (texture_) canvas_.forget(*texture_);
 }
 
-void Picture::connect(Workspace& work) {
-    if (work.now().stage == stage_) return;
-    stage_ = work.now().stage;
+void Picture::connect(Running& running, Measured& measured, Messages& messages) {
+    if (running.now().stage == stage_) return;
+    stage_ = running.now().stage;
     if (!stage_) return;
     exchange_.reset();
     try {
-        exchange_ = renderer_.share(stage_, transport_, work.now().cuda_uuid);
+        exchange_ = renderer_.share(stage_, transport_, running.now().cuda_uuid);
     } catch (const Error& error) {
-        work.fail(error);
+        messages.fail(error);
     }
-    // What was asked for cannot be had: the best one that works.
+    // The transport that was asked for cannot be had: the best one that works.
     if (!exchange_ && transport_) {
         transport_.reset();
         try {
-            exchange_ = renderer_.share(stage_, transport_, work.now().cuda_uuid);
+            exchange_ = renderer_.share(stage_, transport_, running.now().cuda_uuid);
         } catch (const Error& error) {
-            work.fail(error);
+            messages.fail(error);
         }
     }
     if (!exchange_) return;  // the simulation runs; only its picture is missing
-    work.measured.transport = render::name_of(exchange_->kind());
-    work.send(session::ShowOn{exchange_});
+    measured.transport = render::name_of(exchange_->kind());
+    running.send(session::ShowOn{exchange_});
 }
 
-std::optional<ImTextureRef> Picture::draw(Workspace& work, int width, int height) {
+std::optional<ImTextureRef> Picture::draw(render::View& view, Measured& measured, int width,
+                                          int height) {
     frame_wishes().shows_picture();
     if (!exchange_ || width < 1 || height < 1) return std::nullopt;
-    render::View& view = work.view;
     view.width = width;
     view.height = height;
     const double begin = ImGui::GetTime();
     renderer_.draw(view);
-    work.measured.draw_seconds = ImGui::GetTime() - begin;
-    work.measured.device_seconds = renderer_.device_seconds();
+    measured.draw_seconds = ImGui::GetTime() - begin;
+    measured.device_seconds = renderer_.device_seconds();
     const render::Renderer::Texture texture = renderer_.texture();
     if (texture.view == nullptr) return std::nullopt;
     if (!texture_ || texture.generation != generation_) {

@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "app/gui/draw/canvas.hpp"
-#include "app/gui/work/workspace.hpp"
 #include "app/render/renderer.hpp"
 
 namespace hindcast::gui {
+
+struct Measured;
+class Messages;
+class Running;
 
 class Picture {
 public:
@@ -25,9 +28,9 @@ public:
     // shown beside it.
     void finish_drawing() { renderer_.finish_drawing(); }
     // Call it once a frame: a new build of the simulation gets new memory to write frames into.
-    void connect(Workspace& work);
+    void connect(Running& running, Measured& measured, Messages& messages);
     // Draws the view at this size and returns the texture. None if there is nothing to draw.
-    std::optional<ImTextureRef> draw(Workspace& work, int width, int height);
+    std::optional<ImTextureRef> draw(render::View& view, Measured& measured, int width, int height);
     render::Pick pick(int x, int y);
     // The frame drawn last; null before the first.
     const render::Frame* frame() const;

@@ -8,6 +8,8 @@
 #include <cctype>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
 #include "engine/base/files.hpp"
 
 namespace hindcast::gui {
@@ -32,21 +34,22 @@ std::size_t occurrences(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-std::filesystem::path beside_scene(const Workspace& work, const std::string& file_name) {
+std::filesystem::path beside_scene(const EditedScene& scene, const std::string& file_name) {
     std::string name = file_name;
     std::ranges::replace_if(
         name, [](unsigned char c) { return c < 32 || c == '/' || c == '\\' || c == ':'; }, '_');
-    return work.output_folder() / name;
+    return scene.output_folder() / name;
 }
 
-void save_beside_scene(Workspace& work, const std::string& file_name, const std::string& text) {
-    const std::filesystem::path target = beside_scene(work, file_name);
-    const auto write = [&work, target, text] {
+void save_beside_scene(const EditedScene& scene, Messages& messages, const std::string& file_name,
+                       const std::string& text) {
+    const std::filesystem::path target = beside_scene(scene, file_name);
+    const auto write = [&messages, target, text] {
         try {
             write_file_atomically(target, text);
-            work.tell("Saved " + target.string(), Notice::Kind::success);
+            messages.tell("Saved " + target.string(), Notice::Kind::success);
         } catch (const Error& error) {
-            work.fail(error);
+            messages.fail(error);
         }
     };
     std::error_code error;
@@ -54,10 +57,10 @@ void save_beside_scene(Workspace& work, const std::string& file_name, const std:
         write();
         return;
     }
-    work.ask({"Replace what is there?",
-              target.filename().string() + " is there already.",
-              target.string(),
-              {{"Replace", "Writes over it", write}, {"Cancel", "Nothing is written", [] {}}}});
+    messages.ask({"Replace what is there?",
+                  target.filename().string() + " is there already.",
+                  target.string(),
+                  {{"Replace", "Writes over it", write}, {"Cancel", "Nothing is written", [] {}}}});
 }
 
 TextView::TextView() {
@@ -84,7 +87,7 @@ void TextView::search(bool from_start) {
         editor_.SelectNextOccurrenceOf(sought_, false);
 }
 
-void TextView::draw(Workspace& work, const std::string& file_name) {
+void TextView::draw(const EditedScene& scene, Messages& messages, const std::string& file_name) {
     ImGui::SetNextItemWidth(std::max(ImGui::GetContentRegionAvail().x - px(300), px(90)));
     const bool entered = ImGui::InputTextWithHint(
         "##find", "Find in the text", &sought_,
@@ -110,9 +113,9 @@ void TextView::draw(Workspace& work, const std::string& file_name) {
         ImGui::SetClipboardText(text_.c_str());
     ImGui::SameLine();
     if (text_button(nullptr, "Save",
-                    "Writes the text into " + beside_scene(work, file_name).string(),
+                    "Writes the text into " + beside_scene(scene, file_name).string(),
                     !text_.empty(), false, px(64)))
-        save_beside_scene(work, file_name, text_);
+        save_beside_scene(scene, messages, file_name, text_);
     ImGui::PushFont(style().fonts().fixed, 0);
     editor_.SetPalette(style().theme->dark() ? TextEditor::GetDarkPalette()
                                              : TextEditor::GetLightPalette());

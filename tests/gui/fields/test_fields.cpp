@@ -6,6 +6,12 @@
 #include <set>
 
 #include "app/gui/panels/fields/field_view.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/npy.hpp"
 #include "tests/gui/scripts.hpp"
@@ -81,8 +87,8 @@ std::vector<std::string> left_to_the_text(ImGuiTestContext& hands) {
 }
 
 void open_file(Robot& robot, const fs::path& file) {
-    robot.work().open(file);
-    REQUIRE(robot.wait([&] { return robot.work().editor().file() == file; }, 120));
+    robot.work().opening.open(file);
+    REQUIRE(robot.wait([&] { return robot.work().scene.editor().file() == file; }, 120));
     REQUIRE(opened(robot));
     robot.frames(4);
 }
@@ -127,8 +133,8 @@ void look_at_all_types(const std::vector<fs::path>& scenes) {
     robot.run([&](ImGuiTestContext& hands) {
         for (const fs::path& file : scenes) {
             open_file(robot, file);
-            robot.work().play(false);
-            for (const auto& [pointer, type] : objects_of(robot.work().document())) {
+            robot.work().running.play(false);
+            for (const auto& [pointer, type] : objects_of(robot.work().scene.document())) {
                 if (!shown.insert(type).second) continue;
                 CAPTURE(file.string());
                 CAPTURE(pointer);
@@ -136,7 +142,7 @@ void look_at_all_types(const std::vector<fs::path>& scenes) {
                 CHECK(left_to_the_text(hands).empty());
                 for (const bool dark : {true, false}) {
                     robot.work().settings.dark = dark;
-                    robot.work().save_settings();
+                    robot.work().settings.save();
                     robot.frames(2);
                     robot.picture("fields_" + type.second + (dark ? "_dark" : "_light"));
                 }
@@ -174,7 +180,7 @@ TEST_CASE("gui fields: what springs connect is written as pairs, a chain, rows o
         robot.picture("field_pairs");
         choose(robot, hands, "connect/##form", "chain");
         CHECK(line(robot, "/forces/0/connect") == as_line(R"({"chain": "rope"})"));
-        CHECK(robot.work().editor().undo_name() == "Change cord.connect: chain");
+        CHECK(robot.work().scene.editor().undo_name() == "Change cord.connect: chain");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
@@ -200,7 +206,7 @@ TEST_CASE("gui fields: what springs connect is written as pairs, a chain, rows o
             line(robot, "/forces/0/connect") ==
             as_line(
                 R"([["rope", 0, "rope", 1], ["rope", 1, "rope", 2], ["rope", 2, "rope", 3], ["rope", 0, "rope", 3]])"));
-        CHECK(robot.work().editor().undo_name() == "Change cord.connect: paste rows");
+        CHECK(robot.work().scene.editor().undo_name() == "Change cord.connect: paste rows");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         robot.picture("field_pasted");
@@ -229,7 +235,7 @@ TEST_CASE("gui fields: points as a grid, with live counts; fixed by clicking and
         open_file(robot, rope(folder));
         stop_at(robot, 0);
         // The point that was clicked on last goes into the list.
-        robot.work().select({"/bodies/0", 3, "", render::ElementKind::point});
+        robot.work().chosen.select({"/bodies/0", 3, "", render::ElementKind::point});
         robot.frames(3);
         hands.ItemClick(
             (std::string(in_inspector) + "fixed/alternative/" + gui::icon::pointer + "##take")
@@ -334,7 +340,7 @@ TEST_CASE("gui fields: one number becomes one for each; a file is asked for firs
         CHECK(line(robot, "/forces/0/stiffness") == as_line(R"({"file": "stiffness.npy"})"));
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
-        CHECK(robot.work().editor().undo_name() == "Change cord.stiffness: file");
+        CHECK(robot.work().scene.editor().undo_name() == "Change cord.stiffness: file");
     });
 }
 
@@ -348,7 +354,8 @@ TEST_CASE("gui fields: a way with which the scene cannot be built is taken back,
         const std::string before = line(robot, "/forces/0/connect");
         choose(robot, hands, "connect/##form", "grid");  // of 16 points: the rope has 4
         REQUIRE(robot.wait([&] { return test::said(robot, "is taken back"); }));
-        CHECK(robot.work().notices().back().detail.find("cannot be built") != std::string::npos);
+        CHECK(robot.work().messages.notices().back().detail.find("cannot be built") !=
+              std::string::npos);
         robot.picture("field_taken_back");
         CHECK(line(robot, "/forces/0/connect") == before);
         CHECK(runs_what_is_edited(robot));

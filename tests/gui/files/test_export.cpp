@@ -13,6 +13,17 @@
 #include <sstream>
 
 #include "app/gui/window/export.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/files/saving.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/found_values.hpp"
+#include "app/gui/work/values/handover.hpp"
+#include "app/gui/work/view/camera_track.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "app/render/output/png.hpp"
 #include "engine/backend/text/kernel_text.hpp"
 #include "engine/base/files.hpp"
@@ -31,21 +42,22 @@ namespace {
 namespace fs = std::filesystem;
 
 void open(Robot& robot, const std::string& name) {
-    robot.work().open(robot.scenes() / name);
+    robot.work().opening.open(robot.scenes() / name);
     REQUIRE(robot.wait([&] {
-        return robot.work().has_scene() && robot.work().has_run() &&
-               robot.now().activity != session::Activity::building && !robot.work().is_opening();
+        return robot.work().scene.is_open() && robot.work().running.has_run() &&
+               robot.now().activity != session::Activity::building &&
+               !robot.work().handover.is_opening();
     }));
     robot.frames(4);
-    robot.work().play(false);
+    robot.work().running.play(false);
     CHECK(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
 }
 
 void optimise(Robot& robot) {
-    robot.work().optimise(session::Optimise::What::start);
+    robot.work().running.optimise(session::Optimise::What::start);
     CHECK(robot.wait([&] {
         return robot.now().history && robot.now().history->size() > 30 &&
-               !robot.work().is_optimising();
+               !robot.work().running.is_optimising();
     }));
 }
 
@@ -56,7 +68,7 @@ void choose(ImGuiTestContext& hands, const std::string& combo, const std::string
 }
 
 void begin_export(Robot& robot, ImGuiTestContext& hands, const char* kind, const char* axis) {
-    robot.work().show_export = true;
+    robot.work().requests.show_export = true;
     robot.frames(3);
     choose(hands, "##kind", kind);
     if (axis != nullptr) choose(hands, "##axis", axis);
@@ -65,7 +77,7 @@ void begin_export(Robot& robot, ImGuiTestContext& hands, const char* kind, const
 }
 
 bool said(Robot& robot, const std::string& text) {
-    for (const gui::Notice& notice : robot.work().notices())
+    for (const gui::Notice& notice : robot.work().messages.notices())
         if (notice.text.find(text) != std::string::npos) return true;
     return false;
 }
@@ -97,7 +109,7 @@ TEST_CASE("gui export: films of time and of iterations, frame by frame") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         optimise(robot);
-        robot.work().show_labels = robot.work().show_time = true;
+        robot.work().looks.show_labels = robot.work().looks.show_time = true;
         // 30 steps of 1/30 s at 30 pictures a second: the start and every step.
         begin_export(robot, hands, "MP4", "simulated time");
         hands.ItemClick("//Export/###Export");
@@ -136,8 +148,8 @@ TEST_CASE("gui export: the motion for other programs, as the command writes it")
         open(robot, "spring_cage.json");
         const fs::path folder = robot.folder() / "meshes";
         const auto export_as = [&](const char* kind) {
-            robot.work().notices().clear();
-            robot.work().show_export = true;
+            robot.work().messages.notices().clear();
+            robot.work().requests.show_export = true;
             robot.frames(3);
             choose(hands, "##kind", kind);
             hands.ItemInputValue("//Export/##every", 4);
@@ -148,8 +160,8 @@ TEST_CASE("gui export: the motion for other programs, as the command writes it")
         const auto ended = [&] { return robot.wait([&] { return said(robot, "Exported"); }, 120); };
         const auto command = [&](const std::string& format) {
             const test::Finished run = test::run_program(
-                {"run", robot.work().editor().file().string(), "--export", format, "--export-every",
-                 "4", "--output", (robot.folder() / "run").string()});
+                {"run", robot.work().scene.editor().file().string(), "--export", format,
+                 "--export-every", "4", "--output", (robot.folder() / "run").string()});
             REQUIRE_MESSAGE(run.status == 0, run.err);
             return robot.folder() / "run/export";
         };
@@ -167,10 +179,10 @@ TEST_CASE("gui export: the motion for other programs, as the command writes it")
         CHECK(ended());
         const std::string optimised = read_file(folder / "spring_cage.usda");
         CHECK(optimised != as_written);
-        robot.work().accept();
-        CHECK(
-            robot.wait([&] { return robot.work().editor().undo_name() == "Accept iteration 30"; }));
-        robot.work().save();
+        robot.work().values.accept();
+        CHECK(robot.wait(
+            [&] { return robot.work().scene.editor().undo_name() == "Accept iteration 30"; }));
+        robot.work().saving.save();
         CHECK(optimised == read_file(command("usd") / "spring_cage.usda"));
 
         // What an export left that was killed goes; that of a living process and another's stays.
@@ -228,7 +240,7 @@ TEST_CASE("gui export: what is there is not written over without asking") {
         begin_export(robot, hands, "PNG sequence", "simulated time");
         hands.ItemClick("//Export/###Export");
         robot.frames(3);
-        REQUIRE(robot.work().question());
+        REQUIRE(robot.work().messages.question());
         robot.picture("export_question");
         hands.KeyPress(ImGuiKey_Escape);
         robot.frames(3);
@@ -241,8 +253,8 @@ TEST_CASE("gui export: what is there is not written over without asking") {
         CHECK(files_in(robot.folder() / "spring_cage_2_frames") == 31);
         CHECK(read_file(folder / "00000.png") == "mine");
 
-        robot.work().notices().clear();
-        robot.work().show_export = true;
+        robot.work().messages.notices().clear();
+        robot.work().requests.show_export = true;
         robot.frames(3);
         hands.ItemClick("//Export/###Export");
         robot.frames(3);
@@ -259,7 +271,7 @@ TEST_CASE("gui export: the whole window, without the dialog") {
     Robot robot({.draws = true, .width = 900, .height = 600});
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().send(session::Seek{0});
+        robot.work().running.send(session::Seek{0});
         CHECK(robot.wait([&] { return robot.now().step == 0; }));
         robot.frames(40);
         const render::Image before = robot.app().screenshot();
@@ -294,38 +306,38 @@ TEST_CASE("gui export: along a camera path that is made in the timeline") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         const auto go_to = [&](std::int64_t step) {
-            robot.work().send(session::Seek{step});
+            robot.work().running.send(session::Seek{step});
             CHECK(robot.wait([&] { return robot.now().step == step; }));
             robot.frames(2);
         };
         go_to(0);
-        const render::Camera start = robot.work().view.camera;
+        const render::Camera start = robot.work().looks.view.camera;
         hands.KeyPress(ImGuiKey_K);
         go_to(30);
-        render::orbit(robot.work().view.camera, 90, 0);
-        const render::Camera end = robot.work().view.camera;
+        render::orbit(robot.work().looks.view.camera, 90, 0);
+        const render::Camera end = robot.work().looks.view.camera;
         hands.KeyPress(ImGuiKey_K);
         robot.frames(2);
-        REQUIRE(robot.work().camera_path().keys().size() == 2);
-        CHECK(robot.work().camera_path().keys()[0].camera.eye == start.eye);
-        CHECK(robot.work().camera_path().keys()[1].camera.eye == end.eye);
-        CHECK(robot.work().camera_path().keys()[1].time == doctest::Approx(1));
-        CHECK(robot.work().editor().unsaved());
-        CHECK(robot.work().editor().undo_name() == "Camera key");
+        REQUIRE(robot.work().camera.path().keys().size() == 2);
+        CHECK(robot.work().camera.path().keys()[0].camera.eye == start.eye);
+        CHECK(robot.work().camera.path().keys()[1].camera.eye == end.eye);
+        CHECK(robot.work().camera.path().keys()[1].time == doctest::Approx(1));
+        CHECK(robot.work().scene.editor().unsaved());
+        CHECK(robot.work().scene.editor().undo_name() == "Camera key");
         robot.picture("camera_keys");
 
         // The camera follows, until it is moved by hand.
-        robot.work().follow_path = true;
+        robot.work().camera.follows = true;
         go_to(15);
-        const render::Camera half = robot.work().view.camera;
+        const render::Camera half = robot.work().looks.view.camera;
         for (std::size_t c = 0; c < 3; ++c)  // two keys: the middle of the line between them
             CHECK(half.eye[c] == doctest::Approx((start.eye[c] + end.eye[c]) / 2));
-        render::orbit(robot.work().view.camera, 1, 0);
+        render::orbit(robot.work().looks.view.camera, 1, 0);
         robot.frames(2);
-        CHECK_FALSE(robot.work().follow_path);
+        CHECK_FALSE(robot.work().camera.follows);
 
-        robot.work().look.by.clear();  // no colour bar: what is exported is the view alone
-        robot.work().send_frame_contents();
+        robot.work().looks.colours.by.clear();  // no colour bar: what is exported is the view alone
+        robot.work().looks.send_frame_contents();
         begin_export(robot, hands, "PNG sequence", "simulated time");
         robot.picture("export_path");
         hands.ItemClick("//Export/###Export");
@@ -333,7 +345,7 @@ TEST_CASE("gui export: along a camera path that is made in the timeline") {
         // What was exported at the keys is the view from there.
         for (const auto& [step, camera] : {std::pair(0, start), std::pair(30, end)}) {
             go_to(step);
-            render::View view = robot.work().view;
+            render::View view = robot.work().looks.view;
             view.camera = camera;
             view.width = 640;
             view.height = 360;
@@ -349,10 +361,10 @@ TEST_CASE("gui export: along a camera path that is made in the timeline") {
         go_to(30);
         hands.KeyPress(ImGuiMod_Shift | ImGuiKey_K);
         robot.frames(2);
-        CHECK(robot.work().camera_path().keys().size() == 1);
+        CHECK(robot.work().camera.path().keys().size() == 1);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(2);
-        CHECK(robot.work().camera_path().keys().size() == 2);
+        CHECK(robot.work().camera.path().keys().size() == 2);
     });
 }
 
@@ -361,7 +373,7 @@ TEST_CASE("gui export: plots as table, drawing and picture") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         optimise(robot);
-        robot.work().focus_panel = "Plots";
+        robot.work().requests.focus_panel = "Plots";
         robot.frames(4);
         for (const char* button : {"CSV", "SVG", "PNG"}) {
             hands.ItemClick((std::string("//###Plots/") + button).c_str());
@@ -396,10 +408,10 @@ TEST_CASE("gui export: what launches become, shown, sought, copied and saved") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().send(session::Profile{true});
+        robot.work().running.send(session::Profile{true});
         optimise(robot);
         CHECK(robot.wait([&] { return !robot.now().launches.empty(); }));
-        robot.work().focus_panel = "Launches";
+        robot.work().requests.focus_panel = "Launches";
         robot.frames(4);
         const auto& launches = robot.now().launches;
         const auto spring = std::ranges::find_if(launches, [](const session::LaunchInfo& l) {
@@ -441,8 +453,8 @@ TEST_CASE("gui: the log has what the process says, filtered, copied and saved") 
         open(robot, "spring_cage.json");
         log_warning("a warning from {}", "elsewhere");
         log_info("a note from elsewhere");
-        robot.work().fail(Error("ffmpeg has failed"));
-        robot.work().focus_panel = "Log";
+        robot.work().messages.fail(Error("ffmpeg has failed"));
+        robot.work().requests.focus_panel = "Log";
         robot.frames(4);
         robot.picture("log");
         hands.ItemClick("//###Log/Copy");

@@ -11,6 +11,12 @@
 #include <string>
 
 #include "app/gui/window/gallery.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/handover.hpp"
 #include "engine/base/files.hpp"
 #include "engine/robot/mujoco_library.hpp"
 #include "tests/gui/scripts.hpp"
@@ -49,11 +55,11 @@ void click_card(Robot& robot, ImGuiTestContext& hands, const std::string& name) 
 }
 
 void open_and_play(Robot& robot) {
-    const std::string title = robot.work().title();
+    const std::string title = robot.work().scene.title();
     CAPTURE(title);
     // It plays by itself; a frame after the first is in the picture.
     CHECK(robot.wait([&] { return robot.now().steps_computed > 0; }, 300));
-    if (!robot.now().playing) robot.work().play(true);
+    if (!robot.now().playing) robot.work().running.play(true);
     CHECK(robot.wait(
         [&] {
             const render::Frame* const frame = robot.app().picture().frame();
@@ -61,7 +67,7 @@ void open_and_play(Robot& robot) {
         },
         300));
     CHECK(robot.now().error == nullptr);
-    for (const gui::Notice& notice : robot.work().notices())
+    for (const gui::Notice& notice : robot.work().messages.notices())
         CHECK_MESSAGE(notice.kind != gui::Notice::Kind::error, notice.text);
 }
 
@@ -80,28 +86,29 @@ TEST_CASE("probe of the gallery" * doctest::skip()) {
             for (const fs::path& scene : group.scenes) {
                 if (robots_alone && !has_robot(scene)) continue;
                 CAPTURE(scene.string());
-                robot.work().show_gallery = true;
+                robot.work().requests.show_gallery = true;
                 robot.frames(4);
                 click_card(robot, hands, gui::read_card(scene).name);
                 if (has_library || !has_robot(scene)) {
                     REQUIRE(robot.wait(
                         [&] {
-                            return robot.work().has_run() && !robot.work().is_opening() &&
-                                   robot.work().editor().file() == scene;
+                            return robot.work().running.has_run() &&
+                                   !robot.work().handover.is_opening() &&
+                                   robot.work().scene.editor().file() == scene;
                         },
                         300));
                     open_and_play(robot);
                     continue;
                 }
-                REQUIRE(robot.wait([&] { return robot.work().question().has_value(); }));
-                const std::string detail = robot.work().question()->detail;
+                REQUIRE(robot.wait([&] { return robot.work().messages.question().has_value(); }));
+                const std::string detail = robot.work().messages.question()->detail;
                 CHECK_MESSAGE(detail.find("app/run fetches MuJoCo's library; or pip install") !=
                                   std::string::npos,
                               detail);
                 robot.frames(4);
                 robot.picture("gallery_without_mujoco");
                 hands.KeyPress(ImGuiKey_Escape);
-                CHECK(robot.wait([&] { return !robot.work().question(); }));
+                CHECK(robot.wait([&] { return !robot.work().messages.question(); }));
             }
     });
 }

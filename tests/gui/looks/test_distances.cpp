@@ -6,6 +6,14 @@
 #include "app/gui/looking/measuring.hpp"
 #include "app/gui/looking/slicing.hpp"
 #include "app/gui/places/labels.hpp"
+#include "app/gui/work/files/saving.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/topics.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "tests/gui/scripts.hpp"
 
 using namespace hindcast;
@@ -33,7 +41,7 @@ std::vector<gui::PlacedDistance> placed(Robot& robot) {
     std::string problem;
     gui::Picture& picture = robot.app().picture();
     auto found = gui::distances_in(
-        robot.work().distances, *picture.stage(), *picture.frame(),
+        robot.work().looks.distances, *picture.stage(), *picture.frame(),
         [&](std::int64_t point) { return picture.point(point); }, problem);
     CHECK(problem.empty());
     return found;
@@ -49,18 +57,18 @@ TEST_CASE("gui looks: a distance between two clicks follows the motion, is kept 
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "free_flight.json");
         stop_at(robot, 50);
-        gui::Workspace& work = robot.work();
+        gui::Topics& work = robot.work();
         hands.KeyPress(ImGuiKey_M);
         robot.frames(2);
-        REQUIRE(work.tool == gui::Tool::measure);
+        REQUIRE(work.looks.tool == gui::Tool::measure);
         const Vec3 target{4, 1, 2};
         click_at(robot, hands, flight(50));
-        CHECK(work.distances.empty());
-        CHECK(work.selection().pointer.empty());  // the click is the tool's
+        CHECK(work.looks.distances.empty());
+        CHECK(work.chosen.object.pointer.empty());  // the click is the tool's
         hands.MouseMoveToPos(test::on_screen(robot, hands, {2.5, 0.5, 2}));
         robot.frames(4);
         click_at(robot, hands, target);
-        REQUIRE(work.distances.size() == 1);
+        REQUIRE(work.looks.distances.size() == 1);
         REQUIRE(placed(robot).size() == 1);
         CHECK(length(placed(robot)[0].from, flight(50)) < 1e-5);
         CHECK(length(placed(robot)[0].to, target) < 1e-6);
@@ -73,32 +81,32 @@ TEST_CASE("gui looks: a distance between two clicks follows the motion, is kept 
         click_at(robot, hands, flight(80));
         hands.KeyPress(ImGuiKey_Escape);
         robot.frames(2);
-        CHECK(work.tool == gui::Tool::measure);
+        CHECK(work.looks.tool == gui::Tool::measure);
         click_at(robot, hands, target);
         click_at(robot, hands, flight(80));
-        REQUIRE(work.distances.size() == 2);
-        CHECK(work.distances[1].from.of.empty());
-        CHECK(work.distances[1].to.of == "ball");
+        REQUIRE(work.looks.distances.size() == 2);
+        CHECK(work.looks.distances[1].from.of.empty());
+        CHECK(work.looks.distances[1].to.of == "ball");
         // Kept with the scene, so that it is there again, and undone.
-        const bool was_unsaved = work.editor().unsaved();
+        const bool was_unsaved = work.scene.editor().unsaved();
         CHECK_FALSE(was_unsaved);
         hands.ItemClick("//###View/**/###Keep");
         robot.frames(3);
-        CHECK(work.editor().unsaved());
-        CHECK(session::ViewLook::of(work.document()).distances == work.distances);
+        CHECK(work.scene.editor().unsaved());
+        CHECK(session::ViewLook::of(work.scene.document()).distances == work.looks.distances);
         hands.ItemClick(
             (std::string("//###View/**/$$0/") + gui::icon::remove + "##remove").c_str());
         robot.frames(3);
-        REQUIRE(work.distances.size() == 1);
-        CHECK(work.distances[0].to.of == "ball");
-        CHECK(work.save());
+        REQUIRE(work.looks.distances.size() == 1);
+        CHECK(work.looks.distances[0].to.of == "ball");
+        CHECK(work.saving.save());
         hands.KeyPress(ImGuiKey_Escape);
         robot.frames(2);
-        CHECK(work.tool == gui::Tool::look);
+        CHECK(work.looks.tool == gui::Tool::look);
         open(robot, "spring_cage.json");
-        CHECK(work.distances.empty());
+        CHECK(work.looks.distances.empty());
         open(robot, "free_flight.json");
-        CHECK(work.distances.size() == 2);
+        CHECK(work.looks.distances.size() == 2);
     });
 }
 
@@ -222,14 +230,14 @@ TEST_CASE("gui looks: a slice comes with its key, is dragged, turned, and is kep
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "gripper.json");
         stop_at(robot, 10);
-        gui::Workspace& work = robot.work();
-        const render::Camera camera = work.view.camera;
+        gui::Topics& work = robot.work();
+        const render::Camera camera = work.looks.view.camera;
         hands.KeyPress(ImGuiKey_V);
         robot.frames(4);
-        REQUIRE(work.view.slice);
+        REQUIRE(work.looks.view.slice);
         robot.picture("slice");
         const render::Bounds box = gui::box_of(*robot.now().stage);
-        const render::Slice before = *work.view.slice;
+        const render::Slice before = *work.looks.view.slice;
         const Vec3 handle = gui::slice_handle(before, box);
         const ImVec2 from = test::on_screen(robot, hands, handle);
         hands.MouseMoveToPos(from);
@@ -239,24 +247,24 @@ TEST_CASE("gui looks: a slice comes with its key, is dragged, turned, and is kep
         robot.frames(2);
         hands.MouseUp(ImGuiMouseButton_Left);
         robot.frames(3);
-        const double by =
-            gui::moved_along(before, handle, camera, work.view.width, work.view.height, {20, -40});
+        const double by = gui::moved_along(before, handle, camera, work.looks.view.width,
+                                           work.looks.view.height, {20, -40});
         CHECK(std::abs(by) > 0.001);
-        CHECK(work.view.slice->offset == doctest::Approx(before.offset + by).epsilon(0.02));
-        CHECK(work.view.camera == camera);  // the drag is the handle's
+        CHECK(work.looks.view.slice->offset == doctest::Approx(before.offset + by).epsilon(0.02));
+        CHECK(work.looks.view.camera == camera);  // the drag is the handle's
         hands.ItemClick((std::string("//###View/") + gui::icon::repeat + "##turn slice").c_str());
         robot.frames(2);
-        CHECK(work.view.slice->normal[1] == doctest::Approx(-before.normal[1]));
+        CHECK(work.looks.view.slice->normal[1] == doctest::Approx(-before.normal[1]));
         hands.ItemClick((std::string("//###View/") + gui::icon::sliders + "##looks").c_str());
         robot.frames(3);
         robot.picture("looks_popup");
         hands.SetRef("//$FOCUSED");
         hands.ItemClick("Keep with the scene");
         robot.frames(3);
-        CHECK(session::ViewLook::of(work.document()).slice == work.view.slice);
+        CHECK(session::ViewLook::of(work.scene.document()).slice == work.looks.view.slice);
         hands.KeyPress(ImGuiKey_V);
         robot.frames(2);
-        CHECK_FALSE(work.view.slice);
+        CHECK_FALSE(work.looks.view.slice);
     });
 }
 
@@ -264,18 +272,18 @@ TEST_CASE("gui looks: of many arrows as many are shown as the slider says") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "mpm_launch.json");
-        robot.work().play(false);
-        robot.work().arrows = "velocity";
-        robot.work().send_frame_contents();
+        robot.work().running.play(false);
+        robot.work().looks.arrows = "velocity";
+        robot.work().looks.send_frame_contents();
         robot.frames(10);
-        CHECK(robot.work().view.most_arrows == 400);
+        CHECK(robot.work().looks.view.most_arrows == 400);
         robot.picture("arrows_many");
         const ImGuiTestItemInfo slider = hands.ItemInfo("//###View/##most arrows");
         hands.MouseMoveToPos({slider.RectFull.Min.x + 20, slider.RectFull.GetCenter().y});
         hands.MouseClick(ImGuiMouseButton_Left);
         robot.frames(4);
-        CHECK(robot.work().view.most_arrows < 200);
-        CHECK(robot.work().view.most_arrows >= 10);
+        CHECK(robot.work().looks.view.most_arrows < 200);
+        CHECK(robot.work().looks.view.most_arrows >= 10);
         robot.picture("arrows_few");
     });
 }
@@ -286,7 +294,7 @@ TEST_CASE("gui looks: what is wanted of a field stands beside it") {
         robot.work().settings.dark = dark;
         robot.run([&](ImGuiTestContext&) {
             open(robot, "wave_image.json");
-            robot.work().play(false);
+            robot.work().running.play(false);
             robot.frames(6);
             robot.picture(dark ? "field_target" : "field_target_light");
         });

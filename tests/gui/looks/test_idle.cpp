@@ -10,7 +10,13 @@
 #include <string>
 #include <thread>
 
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/picture.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/skip.hpp"
 
@@ -77,7 +83,7 @@ void open_and_stop(Robot& robot, std::int64_t step = 10) {
 
 // The simulation shows another step, and has written its picture.
 void seek(Robot& robot, std::int64_t step) {
-    robot.work().send(session::Seek{step});
+    robot.work().running.send(session::Seek{step});
     const auto shown = robot.app().session()->wait(
         [&](const session::Snapshot& s) { return s.step == step && !s.frame_waits; }, 60);
     REQUIRE(shown->step == step);
@@ -117,7 +123,7 @@ std::vector<std::uint8_t> screen(Robot& robot) {
 TEST_CASE("gui idle: the gallery, with the tour open") {
     Robot robot({.tour = true, .draws = true});
     check_rests(robot, "the gallery", 40);
-    CHECK(robot.work().show_tour);
+    CHECK(robot.work().requests.show_tour);
     ImGui::GetIO().AddMousePosEvent(640, 500);
     ImGui::GetIO().AddMouseWheelEvent(0, -3);
     check_rests(robot, "scrolled, and the mouse on a card", 90);
@@ -179,7 +185,7 @@ TEST_CASE("gui idle: a paused scene with the best picture") {
     Robot robot({.draws = true});
     robot.work().settings.samples = 4;
     robot.work().settings.shadows = robot.work().settings.ambient_occlusion = true;
-    robot.work().save_settings();
+    robot.work().settings.save();
     open_and_stop(robot);
     move_to(middle_of(robot, "//###View/picture"));
     const auto drawn = robot.app().picture().renderer().counters().frames;
@@ -191,7 +197,7 @@ TEST_CASE("gui idle: a scene that has come to its end, and an optimisation that 
     Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         test::open(robot, "spring_cage.json");
-        robot.work().send(session::Repeat{false});
+        robot.work().running.send(session::Repeat{false});
         REQUIRE(robot.wait([&] { return !robot.now().playing && robot.now().step == 30; }));
         test::optimise(robot, hands);
     });
@@ -201,12 +207,12 @@ TEST_CASE("gui idle: a scene that has come to its end, and an optimisation that 
 TEST_CASE("gui idle: a newer picture that cannot be seen is not waited for") {
     Robot robot({.draws = true});
     open_and_stop(robot);
-    robot.work().focus_panel = "Scene file";
+    robot.work().requests.focus_panel = "Scene file";
     robot.run([&](ImGuiTestContext&) { robot.frames(5); });
     check_rests(robot, "the text in front of the picture", of_opening);
     seek(robot, 20);
     check_rests(robot, "another step", of_an_event);
-    robot.work().show_gallery = true;
+    robot.work().requests.show_gallery = true;
     seek(robot, 25);
     robot.run([&](ImGuiTestContext&) { robot.frames(5); });
     check_rests(robot, "the gallery before the scene", of_opening);
@@ -218,10 +224,10 @@ TEST_CASE("gui idle: behind the gallery time stands still, and goes on when the 
         test::open(robot, "spring_cage.json");
         REQUIRE(robot.wait([&] { return robot.now().playing; }));
     });
-    robot.work().show_gallery = true;
+    robot.work().requests.show_gallery = true;
     check_rests(robot, "the gallery before a scene that plays", of_opening);
     CHECK_FALSE(robot.now().playing);
-    robot.work().show_gallery = false;
+    robot.work().requests.show_gallery = false;
     robot.run([&](ImGuiTestContext&) {
         CHECK(robot.wait([&] { return robot.now().playing; }));
         const std::int64_t step = robot.now().step;
@@ -232,13 +238,13 @@ TEST_CASE("gui idle: behind the gallery time stands still, and goes on when the 
 TEST_CASE("gui idle: messages go by themselves, stay under the mouse, and cost a few frames") {
     Robot robot({.draws = true});
     open_and_stop(robot);
-    robot.work().tell("Something happened");
+    robot.work().messages.tell("Something happened");
     robot.run([&](ImGuiTestContext&) { robot.frames(2); });
-    REQUIRE(robot.work().notices().size() == 1);
+    REQUIRE(robot.work().messages.notices().size() == 1);
     check_rests(robot, "a message", 2 * of_an_event);
-    CHECK(robot.work().notices().empty());
+    CHECK(robot.work().messages.notices().empty());
 
-    robot.work().tell("Something else");
+    robot.work().messages.tell("Something else");
     move_to({1150, 690});  // it is in the lower right corner
     robot.run([&](ImGuiTestContext&) { robot.frames(2); });
     const ImGuiWindow* const message = ImGui::FindWindowByName("##notice0");
@@ -247,18 +253,18 @@ TEST_CASE("gui idle: messages go by themselves, stay under the mouse, and cost a
         ImRect(message->Pos, {message->Pos.x + message->Size.x, message->Pos.y + message->Size.y})
             .GetCenter());
     check_rests(robot, "a message under the mouse", 2 * of_an_event);
-    CHECK(robot.work().notices().size() == 1);
+    CHECK(robot.work().messages.notices().size() == 1);
     move_to({300, 300});
     check_rests(robot, "the mouse has left it", 3 * of_an_event);
-    CHECK(robot.work().notices().empty());
+    CHECK(robot.work().messages.notices().empty());
 }
 
 TEST_CASE("gui idle: unsaved edits are kept though nothing is drawn") {
     Robot robot({.draws = true});
     open_and_stop(robot);
-    REQUIRE(robot.work().set("/gravity/2", document::Node(-3.0), "Gravity"));
+    REQUIRE(robot.work().scene.set("/gravity/2", document::Node(-3.0), "Gravity"));
     check_rests(robot, "an edit", of_opening);
-    CHECK(robot.work().editor().unsaved());
+    CHECK(robot.work().scene.editor().unsaved());
     bool kept = false;
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(robot.folder() / "state"))
@@ -298,7 +304,8 @@ TEST_CASE("gui idle: nothing is left half drawn") {
     check_whole("the dialog of files");
     press(ImGuiKey_Escape, false);
     check_whole("the dialog is closed");
-    robot.work().ask({"A question", "with text", "", {{"Yes", "", [] {}}, {"No", "", [] {}}}});
+    robot.work().messages.ask(
+        {"A question", "with text", "", {{"Yes", "", [] {}}, {"No", "", [] {}}}});
     gui::frame_wishes().want(FrameReason::news);
     check_whole("a question");
     press(ImGuiKey_Escape, false);
@@ -314,7 +321,7 @@ TEST_CASE("gui idle: nothing is left half drawn") {
     move_to({menu_view.x, menu_view.y + 30});
     check_whole("the mouse in it");
     press(ImGuiKey_Escape, false);
-    robot.work().focus_panel = "Scene file";
+    robot.work().requests.focus_panel = "Scene file";
     gui::frame_wishes().want(FrameReason::news);
     check_whole("another panel in front");
     robot.app().resize(900, 700);

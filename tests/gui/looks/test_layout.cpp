@@ -12,6 +12,10 @@
 #include <vector>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/patience.hpp"
 
@@ -158,23 +162,23 @@ TEST_CASE("gui layout: nothing is cut and nothing overlaps, whatever the panel, 
             gui::Settings& settings = robot.work().settings;
             settings.samples = 1;
             settings.shadows = settings.ambient_occlusion = false;
-            robot.work().open(robot.scenes() / "spring_cage.json");
+            robot.work().opening.open(robot.scenes() / "spring_cage.json");
             REQUIRE(test::opened(robot));
             test::stop_at(robot, 5);
             test::optimise(robot, hands);
-            robot.work().colour_by("position gradient");
-            robot.work().arrows = "velocity";
-            robot.work().send_frame_contents();
+            robot.work().looks.colour_by("position gradient");
+            robot.work().looks.arrows = "velocity";
+            robot.work().looks.send_frame_contents();
             for (const double scale : {1.0, 2.0})
                 for (const bool dark : {true, false}) {
                     // The smallest window; with --full each size with every scale and theme.
                     if (!test::full() && (scale != 1 || !dark)) continue;
                     settings.font_scale = scale;
                     settings.dark = dark;
-                    robot.work().save_settings();
+                    robot.work().settings.save();
                     robot.frames(4);
                     for (const char* panel : panels) {
-                        robot.work().focus_panel = panel;
+                        robot.work().requests.focus_panel = panel;
                         robot.frames(4);
                         const std::string name =
                             fmt::format("layout_{}x{}_{}_{}_{}", width, height, scale * 100,
@@ -209,12 +213,12 @@ TEST_CASE(
         CHECK(place("Plots") != place("View"));
         gui::Settings& settings = robot.work().settings;
         settings.font_scale = 2;  // as in a window of half the size
-        robot.work().save_settings();
+        robot.work().settings.save();
         robot.frames(6);
         CHECK(place("Inspector") == place("Optimiser"));
         CHECK(place("Scene") != place("View"));
         settings.font_scale = 1;
-        robot.work().save_settings();
+        robot.work().settings.save();
         robot.frames(6);
         CHECK(place("Inspector") != place("Optimiser"));
         CHECK(place("Plots") != place("View"));

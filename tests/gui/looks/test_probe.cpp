@@ -6,6 +6,7 @@
 #include <imgui_internal.h>
 
 #include "app/gui/panels/probe.hpp"
+#include "app/gui/work/picture.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/render/studio.hpp"
 

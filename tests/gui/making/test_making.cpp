@@ -3,6 +3,12 @@
 
 #include <cmath>
 
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/mujoco.hpp"
@@ -47,7 +53,7 @@ public:
     }
 
     bool added() {
-        const bool done = robot_.wait([&] { return robot_.work().adding() == nullptr; });
+        const bool done = robot_.wait([&] { return robot_.work().adding.task() == nullptr; });
         robot_.frames(3);
         return done && runs_what_is_edited(robot_) && !robot_.now().error;
     }
@@ -72,8 +78,8 @@ public:
         click("//##toolbar/###Optimise");
         CHECK(robot_.wait([&] { return last_iteration(robot_) >= 1; }, 240));
         CHECK(robot_.wait([&] { return robot_.now().best_iteration > 0; }, 60));
-        robot_.work().optimise(session::Optimise::What::stop);
-        CHECK(robot_.wait([&] { return !robot_.work().is_optimising(); }, 120));
+        robot_.work().running.optimise(session::Optimise::What::stop);
+        CHECK(robot_.wait([&] { return !robot_.work().running.is_optimising(); }, 120));
         const auto& history = *robot_.now().history;
         const double before = history.front().loss;
         double best = before;
@@ -123,17 +129,17 @@ TEST_CASE("gui making: a cloth pinned at two corners falls on a sphere, in under
         // The corners at the back: points 12 and 168 of 13 rows of 13.
         mouse.click(tool("\xef\x89\x87", "box_tool"));
         for (const std::int64_t corner : {12, 168}) {
-            const auto place = robot.work().where_is("cloth", corner);
+            const auto place = robot.work().chosen.where_is("cloth", corner);
             mouse.box_around({place[0], place[1], place[2]}, 2.5F);
-            REQUIRE(robot.work().parts.find("cloth") != nullptr);
-            CHECK(*robot.work().parts.find("cloth") == std::vector<std::int64_t>{corner});
-            CHECK(robot.work().parts.count() == 1);
+            REQUIRE(robot.work().chosen.parts.find("cloth") != nullptr);
+            CHECK(*robot.work().chosen.parts.find("cloth") == std::vector<std::int64_t>{corner});
+            CHECK(robot.work().chosen.parts.count() == 1);
             robot.picture("making_corner");
             mouse.click("//###View/**/###Pin");
             test::stop_at(robot, 0);
         }
         CHECK(document::to_line(*at(robot, "/bodies/0/fixed")) == "[12, 168]");
-        CHECK(robot.work().editor().undo_name() == "Pin 1 point of cloth");
+        CHECK(robot.work().scene.editor().undo_name() == "Pin 1 point of cloth");
         CHECK(runs_what_is_edited(robot));
         mouse.click(tool(gui::icon::pointer, "look_tool"));
 
@@ -159,8 +165,8 @@ TEST_CASE("gui making: a chain; a beam with a stiffness for each element that wa
         CHECK(points_of(robot, "chain") == 20);
         CHECK(at(robot, "/forces/0/type")->string() == "springs");
         robot.picture("making_chain");
-        while (robot.work().editor().can_undo())
-            robot.work().edit([](session::Editor& e) { e.undo(); });
+        while (robot.work().scene.editor().can_undo())
+            robot.work().scene.edit([](session::Editor& e) { e.undo(); });
         REQUIRE(mouse.add_shape("Bodies", "beam"));
         CHECK(points_of(robot, "beam") == 11 * 3 * 3);
         test::stop_at(robot, 0);
@@ -168,8 +174,8 @@ TEST_CASE("gui making: a chain; a beam with a stiffness for each element that wa
         mouse.click("//###View/**/Points");
         const ImRect view = hands.ItemInfo("//###View/picture").RectFull;
         mouse.drag({view.Min.x + 40, view.Min.y + 60}, {view.Max.x - 40, view.Max.y - 90});
-        REQUIRE(robot.work().parts.find("beam") != nullptr);
-        const auto chosen = robot.work().parts.count();
+        REQUIRE(robot.work().chosen.parts.find("beam") != nullptr);
+        const auto chosen = robot.work().chosen.parts.count();
         CHECK(chosen > 100);
         robot.picture("making_elements");
         mouse.click("//###View/**/###Optimise of each");
@@ -202,7 +208,7 @@ TEST_CASE("gui making: a robot from another folder follows a target, in under 40
         mouse.click("//###shape/###Add");
         REQUIRE(mouse.added());
         CHECK(at(robot, "/bodies/0/model")->string() == "arm_payload.xml");
-        CHECK(robot.work().editor().file().empty());
+        CHECK(robot.work().scene.editor().file().empty());
         test::stop_at(robot, 0);
         robot.picture("making_robot");
 
@@ -226,14 +232,14 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
         mouse.begin_empty();
         REQUIRE(mouse.add_shape("Bodies", "cloth"));
         test::stop_at(robot, 0);
-        const auto place = robot.work().where_is("cloth", 84);  // the middle
+        const auto place = robot.work().chosen.where_is("cloth", 84);  // the middle
         hands.KeyDown(ImGuiMod_Shift);
         hands.MouseMoveToPos(test::on_screen(robot, hands, {place[0], place[1], place[2]}));
         hands.MouseClick(ImGuiMouseButton_Left);
         hands.KeyUp(ImGuiMod_Shift);
         robot.frames(3);
-        CHECK(robot.work().parts.text() == "1 point of cloth");
-        CHECK(robot.work().parts.find("cloth")->front() == 84);
+        CHECK(robot.work().chosen.parts.text() == "1 point of cloth");
+        CHECK(robot.work().chosen.parts.find("cloth")->front() == 84);
         // The menu of the picture.
         hands.MouseClick(ImGuiMouseButton_Right);
         robot.frames(3);
@@ -244,12 +250,12 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
         REQUIRE_FALSE(robot.now().error);
 
         test::select(robot, "/bodies/0");
-        robot.work().show_array = true;
+        robot.work().requests.show_array = true;
         robot.frames(4);
         robot.picture("making_array");
         mouse.click("//###array/###Add");
         CHECK(at(robot, "/bodies")->size() == 3);
-        CHECK(robot.work().editor().undo_name() == "2 copies of cloth");
+        CHECK(robot.work().scene.editor().undo_name() == "2 copies of cloth");
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         robot.picture("making_copies");

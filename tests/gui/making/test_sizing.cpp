@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "app/gui/looking/slicing.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/view/looks.hpp"
 #include "app/session/shapes/sizes.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
@@ -18,12 +20,12 @@ namespace {
 // Drags the handle that far over the screen, in pixels, and gives the metres along it.
 double drag(Robot& robot, ImGuiTestContext& hands, const session::SizeHandle& handle, ImVec2 by,
             const char* picture, bool escape = false) {
-    const gui::Workspace& work = robot.work();
+    const gui::Topics& work = robot.work();
     render::Slice line;
     line.normal = handle.along;
-    const double metres =
-        gui::moved_along(line, handle.at, work.view.camera, work.view.width, work.view.height,
-                         {static_cast<double>(by.x), static_cast<double>(by.y)});
+    const double metres = gui::moved_along(line, handle.at, work.looks.view.camera,
+                                           work.looks.view.width, work.looks.view.height,
+                                           {static_cast<double>(by.x), static_cast<double>(by.y)});
     const ImVec2 from = test::on_screen(robot, hands, handle.at);
     hands.MouseMoveToPos(from);
     robot.frames(2);
@@ -44,14 +46,14 @@ TEST_CASE("gui sizing: a square is dragged, one step of undo, Escape takes it ba
     robot.run([&](ImGuiTestContext& hands) {
         test::open(robot, "cloth_over_ball.json");
         test::stop_at(robot, 0);
-        gui::Workspace& work = robot.work();
+        gui::Topics& work = robot.work();
         test::select(robot, "/bodies/0");
         const auto handles = [&](const char* pointer) {
-            return session::size_handles(work.document(), work.registry(), pointer);
+            return session::size_handles(work.scene.document(), work.scene.registry(), pointer);
         };
-        const render::Camera camera = work.view.camera;
+        const render::Camera camera = work.looks.view.camera;
         const std::int64_t cells = at(robot, "/bodies/0/mesh/grid/cells/0")->integer();
-        work.tool = gui::Tool::move;
+        work.looks.tool = gui::Tool::move;
         robot.frames(4);
         robot.picture("sizing");
         const session::SizeHandle warp = handles("/bodies/0").front();
@@ -60,11 +62,11 @@ TEST_CASE("gui sizing: a square is dragged, one step of undo, Escape takes it ba
         CHECK(std::abs(by) > 0.01);
         CHECK(document::number_of(*at(robot, "/bodies/0/mesh/grid/warp/0")) ==
               doctest::Approx(before + by).epsilon(0.02));
-        CHECK(work.view.camera == camera);  // the drag is the square's
+        CHECK(work.looks.view.camera == camera);  // the drag is the square's
         CHECK(at(robot, "/bodies/0/mesh/grid/cells/0")->integer() == cells);
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
-        CHECK(work.editor().undo_name() == "Size of cloth");
+        CHECK(work.scene.editor().undo_name() == "Size of cloth");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(3);
         CHECK(document::number_of(*at(robot, "/bodies/0/mesh/grid/warp/0")) == before);

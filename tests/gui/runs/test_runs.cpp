@@ -8,6 +8,14 @@
 #include <cmath>
 
 #include "app/gui/draw/theme.hpp"
+#include "app/gui/work/files/opened_results.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
+#include "app/gui/work/values/found_values.hpp"
 #include "app/session/document/checkpoints.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
@@ -31,11 +39,11 @@ void pictures(Robot& robot, const std::string& name) {
     robot.frames(3);
     robot.picture(name);
     robot.work().settings.dark = false;
-    robot.work().save_settings();
+    robot.work().settings.save();
     robot.frames(4);
     robot.picture(name + "_light");
     robot.work().settings.dark = true;
-    robot.work().save_settings();
+    robot.work().settings.save();
     robot.frames(3);
 }
 
@@ -45,7 +53,7 @@ std::string in_list(const char* name, const char* symbol, const char* id) {
 }
 
 void front(Robot& robot, const char* panel) {
-    robot.work().focus_panel = panel;
+    robot.work().requests.focus_panel = panel;
     robot.frames(3);
 }
 
@@ -149,24 +157,25 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             robot.frames(3);
             robot.picture(fmt::format("runs_keep_{}", width));
             hands.KeyCharsReplaceEnter("soft");
-            REQUIRE(
-                robot.wait([&] { return checkpoints_of(robot.work().document()).size() == 1; }));
-            const auto kept = checkpoints_of(robot.work().document()).front();
+            REQUIRE(robot.wait(
+                [&] { return checkpoints_of(robot.work().scene.document()).size() == 1; }));
+            const auto kept = checkpoints_of(robot.work().scene.document()).front();
             CHECK(kept.name == "soft");
             CHECK(kept.loss == loss);
             CHECK(kept.numbers == 8);
-            CHECK(robot.work().editor().undo_name() == "Keep soft");
+            CHECK(robot.work().scene.editor().undo_name() == "Keep soft");
             // It is part of the scene, and the scene goes on as it was.
-            CHECK(robot.work().has_unaccepted());
+            CHECK(robot.work().values.has_unaccepted());
             CHECK(robot.now().history->size() == 31);
 
             // Back to what is written, then to the checkpoint.
-            robot.work().send(session::Revert{});
+            robot.work().running.send(session::Revert{});
             REQUIRE(robot.wait([&] { return !robot.now().unaccepted; }));
             front(robot, "Optimiser");
             pictures(robot, fmt::format("runs_checkpoints_{}", width));
             hands.ItemClick(in_list("soft", icon::visible, "show").c_str());
-            REQUIRE(robot.wait([&] { return robot.work().editor().undo_name() == "Show soft"; }));
+            REQUIRE(
+                robot.wait([&] { return robot.work().scene.editor().undo_name() == "Show soft"; }));
             CHECK(first_length(robot) == values[0]);
             REQUIRE(
                 robot.wait([&] { return robot.now().values && *robot.now().values == values; }));
@@ -178,24 +187,27 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             front(robot, "Optimiser");
             hands.ItemClick(in_list("soft", icon::list, "more").c_str());
             hands.ItemClick("//$FOCUSED/Update");
-            REQUIRE(robot.wait([&] { return robot.work().editor().undo_name() == "Keep soft"; }));
+            REQUIRE(
+                robot.wait([&] { return robot.work().scene.editor().undo_name() == "Keep soft"; }));
             REQUIRE(robot.wait([&] {
-                const auto list = checkpoints_of(robot.work().document());
+                const auto list = checkpoints_of(robot.work().scene.document());
                 return list.size() == 1 && list[0].loss != loss;
             }));
             hands.ItemClick(in_list("soft", icon::list, "more").c_str());
             hands.ItemClick("//$FOCUSED/Rename");
             robot.frames(3);
             hands.KeyCharsReplaceEnter("as written");
-            REQUIRE(robot.wait(
-                [&] { return checkpoints_of(robot.work().document())[0].name == "as written"; }));
+            REQUIRE(robot.wait([&] {
+                return checkpoints_of(robot.work().scene.document())[0].name == "as written";
+            }));
             robot.frames(3);
             hands.ItemClick(in_list("as written", icon::list, "more").c_str());
             hands.ItemClick("//$FOCUSED/Delete");
-            REQUIRE(robot.wait([&] { return checkpoints_of(robot.work().document()).empty(); }));
-            hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
             REQUIRE(
-                robot.wait([&] { return checkpoints_of(robot.work().document()).size() == 1; }));
+                robot.wait([&] { return checkpoints_of(robot.work().scene.document()).empty(); }));
+            hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+            REQUIRE(robot.wait(
+                [&] { return checkpoints_of(robot.work().scene.document()).size() == 1; }));
         });
     }
 }
@@ -213,17 +225,18 @@ TEST_CASE("gui runs: a window opens with a checkpoint, and optimises from it") {
                           .root());
             scene.set("/optimizer/iterations", Node(2));
             scene.save(file);
-            robot.work().checkpoint_when_open = "long";
-            robot.work().optimise_when_open = optimises;
-            robot.work().open(file);
-            CHECK(robot.wait([&] { return robot.work().editor().undo_name() == "Show long"; }));
+            robot.work().opening.checkpoint_when_open = "long";
+            robot.work().opening.optimise_when_open = optimises;
+            robot.work().opening.open(file);
+            CHECK(
+                robot.wait([&] { return robot.work().scene.editor().undo_name() == "Show long"; }));
             REQUIRE(test::runs_what_is_edited(robot));
             CHECK(test::at(robot, "/forces/0/rest_length/0")->real() == 1.25);
-            CHECK_FALSE(robot.work().waits_for_values());
+            CHECK_FALSE(robot.work().values.waits());
             if (optimises) {
                 CHECK(robot.wait([&] {
                     const auto& history = robot.now().history;
-                    return history && history->size() == 3 && !robot.work().is_optimising();
+                    return history && history->size() == 3 && !robot.work().running.is_optimising();
                 }));
                 REQUIRE_FALSE(robot.now().history->empty());
                 REQUIRE(robot.now().history->front().parameters);
@@ -238,7 +251,7 @@ TEST_CASE("gui runs: a checkpoint that does not fit is one message") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         test::stop_at(robot, 0);
-        robot.work().set(
+        robot.work().scene.set(
             "/checkpoints",
             Document::parse(R"([{"name": "old", "values": {"cage.damping": 3}}])").root(),
             "A checkpoint");
@@ -248,7 +261,7 @@ TEST_CASE("gui runs: a checkpoint that does not fit is one message") {
         REQUIRE(robot.wait(
             [&] { return said(robot, "'cage.damping' is no parameter of this scene"); }));
         robot.picture("runs_checkpoint_refused");
-        CHECK(robot.work().editor().undo_name() == "A checkpoint");
+        CHECK(robot.work().scene.editor().undo_name() == "A checkpoint");
     });
 }
 
@@ -264,18 +277,19 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
             hands.ItemClick("//###Plots/###runs");
             hands.ItemClick("//$FOCUSED/###Keep this run");
             robot.frames(3);
-            REQUIRE(robot.work().runs.list().size() == 1);
-            CHECK(robot.work().runs.list()[0].losses.size() == 31);
-            CHECK(robot.work().runs.list()[0].name == "gradient descent, rate 0.5");
-            CHECK(robot.work().runs.list()[0].losses.back() == robot.now().history->back().loss);
+            REQUIRE(robot.work().results.runs.list().size() == 1);
+            CHECK(robot.work().results.runs.list()[0].losses.size() == 31);
+            CHECK(robot.work().results.runs.list()[0].name == "gradient descent, rate 0.5");
+            CHECK(robot.work().results.runs.list()[0].losses.back() ==
+                  robot.now().history->back().loss);
             hands.KeyPress(ImGuiKey_Escape);
             // Another method from the start: its curve is drawn over that of the first.
-            robot.work().set(
+            robot.work().scene.set(
                 "/optimizer",
                 Document::parse(R"({"type": "adam", "rate": 0.05, "iterations": 30})").root(),
                 "Method");
             REQUIRE(test::runs_what_is_edited(robot));
-            robot.work().send(session::Reset{});
+            robot.work().running.send(session::Reset{});
             robot.frames(3);
             optimise(robot, hands);
             front(robot, "Plots");
@@ -283,33 +297,33 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
             hands.ItemClick("//###Plots/###runs");
             hands.ItemClick("//$FOCUSED/###Keep this run");
             robot.frames(3);
-            REQUIRE(robot.work().runs.list().size() == 2);
-            CHECK(robot.work().runs.list()[1].losses.size() == 31);
-            CHECK(robot.work().runs.list()[1].names.size() == 8);
+            REQUIRE(robot.work().results.runs.list().size() == 2);
+            CHECK(robot.work().results.runs.list()[1].losses.size() == 31);
+            CHECK(robot.work().results.runs.list()[1].names.size() == 8);
             pictures(robot, fmt::format("runs_list_{}", width));
-            const std::uint64_t first = robot.work().runs.list()[0].number;
+            const std::uint64_t first = robot.work().results.runs.list()[0].number;
             // Of the first row.
             const auto in_row = [&](const std::string& symbol, const char* id) {
                 return in_popup(hands, symbol + id);
             };
             hands.ItemClick(in_row(icon::visible, "##eye"));
-            CHECK_FALSE(robot.work().runs.find(first)->shown);
+            CHECK_FALSE(robot.work().results.runs.find(first)->shown);
             hands.ItemClick(in_row("gradient descent, rate 0.5", "###name"));
             robot.frames(3);
             hands.KeyCharsReplaceEnter("descent");
             robot.frames(3);
-            CHECK(robot.work().runs.find(first)->name == "descent");
+            CHECK(robot.work().results.runs.find(first)->name == "descent");
             // The best of it becomes the scene's.
-            const double best = robot.work().runs.find(first)->best_loss;
+            const double best = robot.work().results.runs.find(first)->best_loss;
             hands.ItemClick(in_row(icon::accept, "##take"));
-            REQUIRE(
-                robot.wait([&] { return robot.work().editor().undo_name() == "Take descent"; }));
+            REQUIRE(robot.wait(
+                [&] { return robot.work().scene.editor().undo_name() == "Take descent"; }));
             REQUIRE(robot.wait([&] { return robot.now().loss == best; }));
             if (GImGui->OpenPopupStack.Size == 0) hands.ItemClick("//###Plots/###runs");
             hands.ItemClick(in_row(icon::remove, "##remove"));
             robot.frames(2);
-            CHECK(robot.work().runs.list().size() == 1);
-            CHECK(robot.work().runs.find(first) == nullptr);
+            CHECK(robot.work().results.runs.list().size() == 1);
+            CHECK(robot.work().results.runs.find(first) == nullptr);
         });
     }
 }
@@ -322,30 +336,30 @@ TEST_CASE("gui runs: variants of a batch as a table and as points; a double clic
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
             const fs::path folder = batch_results(robot);
-            robot.work().show_open_results = true;
+            robot.work().requests.show_open_results = true;
             robot.frames(4);
             hands.ItemInput("//###files/##folder");
             hands.KeyCharsReplaceEnter(folder.string().c_str());
             robot.frames(3);
             robot.picture(fmt::format("runs_open_results_{}", width));
             hands.ItemClick("//###files/Open");
-            REQUIRE(robot.wait([&] { return robot.work().results != nullptr; }));
+            REQUIRE(robot.wait([&] { return robot.work().results.table != nullptr; }));
             robot.frames(4);
-            CHECK(robot.work().results->rows() == 25);
+            CHECK(robot.work().results.table->rows() == 25);
             pictures(robot, fmt::format("runs_results_{}", width));
             // Variant 12 is the best: stiffness 100, damping 5. It stands first.
             hands.ItemDoubleClick("//###Results/**/12");
-            REQUIRE(
-                robot.wait([&] { return robot.work().editor().undo_name() == "Take variant 12"; }));
+            REQUIRE(robot.wait(
+                [&] { return robot.work().scene.editor().undo_name() == "Take variant 12"; }));
             CHECK(test::at(robot, "/forces/0/damping")->real() == 5);
             hands.ItemDoubleClick("//###Results/**/7");
-            REQUIRE(
-                robot.wait([&] { return robot.work().editor().undo_name() == "Take variant 7"; }));
+            REQUIRE(robot.wait(
+                [&] { return robot.work().scene.editor().undo_name() == "Take variant 7"; }));
             CHECK(test::at(robot, "/forces/0/stiffness")->real() == 75);
             CHECK(test::at(robot, "/forces/0/damping")->real() == 5);
             REQUIRE(test::runs_what_is_edited(robot));
             // A point under the mouse is told, marked in the table, and shown by a double click.
-            robot.work().notices().clear();
+            robot.work().messages.notices().clear();
             const ImRect plot = points_of(robot);
             bool found = false;
             for (float y = plot.Max.y - 30; y > plot.Min.y + 4 && !found; y -= 6)
@@ -359,10 +373,10 @@ TEST_CASE("gui runs: variants of a batch as a table and as points; a double clic
             robot.picture(fmt::format("runs_pointed_{}", width));
             hands.MouseDoubleClick();
             REQUIRE(robot.wait([&] {
-                return robot.work().editor().undo_name() != "Take variant 7" &&
-                       robot.work().editor().undo_name().starts_with("Take variant ");
+                return robot.work().scene.editor().undo_name() != "Take variant 7" &&
+                       robot.work().scene.editor().undo_name().starts_with("Take variant ");
             }));
-            const int variant = std::stoi(robot.work().editor().undo_name().substr(13));
+            const int variant = std::stoi(robot.work().scene.editor().undo_name().substr(13));
             CHECK(test::at(robot, "/forces/0/stiffness")->real() == 50 + 25 * (variant / 5));
             CHECK(test::at(robot, "/forces/0/damping")->real() == 1 + 2 * (variant % 5));
         });
@@ -374,21 +388,22 @@ TEST_CASE("gui runs: a row of another scene opens that scene; broken results are
     robot.run([&](ImGuiTestContext&) {
         open(robot, "thrown_ball.json");
         const fs::path folder = batch_results(robot, R"("set": ["time.steps=20"],)");
-        robot.work().open_results(folder);
+        robot.work().results.open(folder);
         robot.frames(4);
         robot.picture("runs_made_with");
-        robot.work().use_result(7);
-        REQUIRE(robot.wait([&] { return robot.work().editor().undo_name() == "Take variant 7"; }));
-        CHECK(robot.work().editor().file().filename() == "spring_cage.json");
+        robot.work().results.use(7);
+        REQUIRE(robot.wait(
+            [&] { return robot.work().scene.editor().undo_name() == "Take variant 7"; }));
+        CHECK(robot.work().scene.editor().file().filename() == "spring_cage.json");
         CHECK(test::at(robot, "/forces/0/stiffness")->real() == 75);
         CHECK(test::at(robot, "/time/steps")->integer() == 20);  // what all were made with
 
         write_file_atomically(folder / "batch.csv", "cage.stiffness\n1\n");
-        robot.work().open_results(folder);
+        robot.work().results.open(folder);
         CHECK(said(robot, "does not fit the summary.json beside it"));
-        robot.work().open_results(robot.folder() / "nothing");
+        robot.work().results.open(robot.folder() / "nothing");
         CHECK(said(robot, "there is no"));
-        CHECK(robot.work().results->rows() == 25);  // what was open stays
+        CHECK(robot.work().results.table->rows() == 25);  // what was open stays
         robot.frames(3);
         robot.picture("runs_broken_results");
     });
@@ -402,10 +417,10 @@ TEST_CASE("gui runs: starts of an optimisation are overlaid, and one is taken") 
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
             const fs::path folder = start_results(robot);
-            robot.work().open_results(folder);
+            robot.work().results.open(folder);
             robot.frames(4);
-            REQUIRE(robot.work().runs.list().size() == 12);
-            REQUIRE(robot.work().results);
+            REQUIRE(robot.work().results.runs.list().size() == 12);
+            REQUIRE(robot.work().results.table);
             pictures(robot, fmt::format("runs_start_table_{}", width));
             front(robot, "Plots");
             pictures(robot, fmt::format("runs_starts_{}", width));
@@ -417,8 +432,8 @@ TEST_CASE("gui runs: starts of an optimisation are overlaid, and one is taken") 
             // lengths only the first is in the file.
             front(robot, "Results");
             hands.ItemDoubleClick("//###Results/**/4");
-            REQUIRE(
-                robot.wait([&] { return robot.work().editor().undo_name() == "Take start 4"; }));
+            REQUIRE(robot.wait(
+                [&] { return robot.work().scene.editor().undo_name() == "Take start 4"; }));
             CHECK(first_length(robot) == 1.25);
         });
     }

@@ -5,6 +5,13 @@
 
 #include <algorithm>
 
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/scene_text.hpp"
+#include "app/gui/work/values/handover.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
@@ -59,7 +66,7 @@ TEST_CASE("gui text: beside the view and back") {
         CHECK(view->Size.x > 0.4F * wide);
         robot.picture("text_beside");
         // A new layout has it beside as well.
-        robot.work().reset_layout = true;
+        robot.work().requests.reset_layout = true;
         robot.frames(5);
         CHECK(is_seen(text_window()));
         CHECK(is_seen(view));
@@ -76,7 +83,7 @@ TEST_CASE("gui text: typed into, applied by Ctrl+Enter, undone") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         const std::string before = read_file(robot.scenes() / "spring_cage.json");
-        REQUIRE(robot.work().editor().text() == before);
+        REQUIRE(robot.work().scene.editor().text() == before);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_J);
         robot.frames(5);
         click_into_text(hands);
@@ -84,16 +91,16 @@ TEST_CASE("gui text: typed into, applied by Ctrl+Enter, undone") {
         hands.KeyPress(ImGuiKey_Backspace, 3);
         hands.KeyChars("25,  // typed");
         robot.frames(2);
-        CHECK(robot.work().document().at("/forces/0/damping").integer() == 10);  // not yet
+        CHECK(robot.work().scene.document().at("/forces/0/damping").integer() == 10);  // not yet
         robot.picture("text_typed");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         robot.frames(3);
         CHECK(said(robot, "Applied"));
-        CHECK(robot.work().document().at("/forces/0/damping").integer() == 25);
+        CHECK(robot.work().scene.document().at("/forces/0/damping").integer() == 25);
         // No line more, no line less, and the comment is part of it.
         std::string wanted = before;
         wanted.replace(wanted.find("\"damping\": 10,"), 14, "\"damping\": 25,  // typed");
-        CHECK(robot.work().editor().text() == wanted);
+        CHECK(robot.work().scene.editor().text() == wanted);
         // Applied once more, and with the keys held down: the same text.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         hands.KeyDown(ImGuiMod_Ctrl);
@@ -102,8 +109,8 @@ TEST_CASE("gui text: typed into, applied by Ctrl+Enter, undone") {
         hands.KeyUp(ImGuiKey_Enter);
         hands.KeyUp(ImGuiMod_Ctrl);
         robot.frames(2);
-        CHECK(robot.work().editor().text() == wanted);
-        CHECK(robot.work().editor().undo_names().size() == 1);
+        CHECK(robot.work().scene.editor().text() == wanted);
+        CHECK(robot.work().scene.editor().undo_names().size() == 1);
         CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
         CHECK_FALSE(robot.now().error);
         // Saved as it was typed.
@@ -112,8 +119,8 @@ TEST_CASE("gui text: typed into, applied by Ctrl+Enter, undone") {
         // Undone in the window: scene and text.
         hands.ItemClick((std::string("//##toolbar/") + gui::icon::undo + "##undo").c_str());
         robot.frames(3);
-        CHECK(robot.work().document().at("/forces/0/damping").integer() == 10);
-        CHECK(robot.work().editor().text() == before);
+        CHECK(robot.work().scene.document().at("/forces/0/damping").integer() == 10);
+        CHECK(robot.work().scene.editor().text() == before);
         robot.picture("text_undone");
     });
 }
@@ -122,7 +129,7 @@ TEST_CASE("gui text: what is wrong is refused, and can be put right") {
     Robot robot({.width = 1600, .height = 900});
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        const std::string before = robot.work().editor().text();
+        const std::string before = robot.work().scene.editor().text();
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_J);
         robot.frames(5);
         click_into_text(hands);
@@ -131,13 +138,13 @@ TEST_CASE("gui text: what is wrong is refused, and can be put right") {
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         robot.frames(3);
         CHECK_FALSE(said(robot, "Applied"));
-        CHECK(robot.work().editor().text() == before);
+        CHECK(robot.work().scene.editor().text() == before);
         robot.picture("text_wrong");
         go_behind(hands, before, "\"damping\": 10,");
         hands.KeyChars(",");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         robot.frames(3);
-        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK_FALSE(robot.work().scene.editor().unsaved());
         // Read without error, but refused by the simulation: the one that runs goes on.
         go_behind(hands, before, "\"damping\": 10,");
         hands.KeyPress(ImGuiKey_Backspace, 3);
@@ -146,7 +153,7 @@ TEST_CASE("gui text: what is wrong is refused, and can be put right") {
         REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
         robot.frames(3);
         CHECK(robot.now().error->json_pointer() == "/forces/0/damping");
-        CHECK(robot.work().has_run());
+        CHECK(robot.work().running.has_run());
         robot.picture("text_refused");
         go_behind(hands, before, "\"damping\": 10,");
         hands.KeyPress(ImGuiKey_Backspace, 3);
@@ -154,7 +161,7 @@ TEST_CASE("gui text: what is wrong is refused, and can be put right") {
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.now().error == nullptr; }));
         robot.frames(3);
-        CHECK(robot.work().editor().text() == before);
+        CHECK(robot.work().scene.editor().text() == before);
         robot.picture("text_right_again");
     });
 }
@@ -163,35 +170,35 @@ TEST_CASE("gui text: what is typed and not applied is neither lost unasked nor a
     Robot robot({.width = 1600, .height = 900});
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        const std::string cage = robot.work().editor().text();
-        robot.work().focus_panel = "Scene file";
+        const std::string cage = robot.work().scene.editor().text();
+        robot.work().requests.focus_panel = "Scene file";
         robot.frames(5);
         click_into_text(hands);
         go_behind(hands, cage, "\"damping\": 10,");
         hands.KeyChars("  ");
         robot.frames(2);
-        REQUIRE(robot.work().text_changed);
+        REQUIRE(robot.work().text.changed);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
         CHECK(said(robot, "is not saved"));
-        robot.work().open(robot.scenes() / "thrown_ball.json");
+        robot.work().opening.open(robot.scenes() / "thrown_ball.json");
         robot.frames(3);
-        REQUIRE(robot.work().question());
-        CHECK(robot.work().question()->text.find("not applied") != std::string::npos);
+        REQUIRE(robot.work().messages.question());
+        CHECK(robot.work().messages.question()->text.find("not applied") != std::string::npos);
         robot.picture("text_asked");
         hands.KeyPress(ImGuiKey_Escape);  // as it is
         robot.frames(3);
-        CHECK_FALSE(robot.work().is_opening());
-        CHECK(robot.work().text_changed);
-        robot.work().open(robot.scenes() / "thrown_ball.json");
+        CHECK_FALSE(robot.work().handover.is_opening());
+        CHECK(robot.work().text.changed);
+        robot.work().opening.open(robot.scenes() / "thrown_ball.json");
         robot.frames(3);
         hands.KeyPress(ImGuiKey_D);  // Discard the text
-        REQUIRE(robot.wait([&] { return robot.work().title() == "thrown ball"; }));
+        REQUIRE(robot.wait([&] { return robot.work().scene.title() == "thrown ball"; }));
         robot.frames(5);
-        CHECK_FALSE(robot.work().text_changed);
-        const std::string ball = robot.work().editor().text();
+        CHECK_FALSE(robot.work().text.changed);
+        const std::string ball = robot.work().scene.editor().text();
         click_into_text(hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         robot.frames(3);
-        CHECK(robot.work().editor().text() == ball);
+        CHECK(robot.work().scene.editor().text() == ball);
     });
 }

@@ -6,6 +6,11 @@
 #include <algorithm>
 #include <string>
 
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/scene_text.hpp"
+#include "app/gui/work/state/settings.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
 
@@ -36,7 +41,7 @@ void show_text(Robot& robot, ImGuiTestContext& hands) {
 
 // The cursor at the end of the line of these words of the scene's text.
 void go_behind(Robot& robot, ImGuiTestContext& hands, const std::string& words) {
-    const std::string& text = robot.work().editor().text();
+    const std::string& text = robot.work().scene.editor().text();
     const std::size_t at = text.find(words);
     REQUIRE_MESSAGE(at != std::string::npos, words);
     const auto line =
@@ -58,7 +63,7 @@ TEST_CASE("gui text: all that is wrong is shown while it is typed, and the scene
     Robot robot({.width = 1600, .height = 900});
     robot.run([&](ImGuiTestContext& hands) {
         show_text(robot, hands);
-        const auto before = robot.work().editor().document();
+        const auto before = robot.work().scene.editor().document();
         go_behind(robot, hands, "\"damping\": 10,");
         hands.KeyPress(ImGuiKey_Backspace, 3);
         hands.KeyChars("-1,");
@@ -71,12 +76,12 @@ TEST_CASE("gui text: all that is wrong is shown while it is typed, and the scene
         REQUIRE(robot.wait([&] { return hands.ItemExists("//###Scene file/**/$$2/##fault"); }));
         robot.frames(3);
         CHECK_FALSE(hands.ItemExists("//###Scene file/**/$$3/##fault"));
-        CHECK(robot.work().text_fault.find("unknown key 'colour'") != std::string::npos);
+        CHECK(robot.work().text.fault.find("unknown key 'colour'") != std::string::npos);
         robot.picture("text_faults");
         // The scene is as it was and has no error.
-        CHECK(robot.work().editor().document() == before);
+        CHECK(robot.work().scene.editor().document() == before);
         CHECK_FALSE(robot.now().error);
-        CHECK(robot.work().text_changed);
+        CHECK(robot.work().text.changed);
         // A click goes to the fault: what is typed there mends it.
         hands.ItemClick("//###Scene file/**/$$2/##fault");
         robot.frames(2);
@@ -89,19 +94,19 @@ TEST_CASE("gui text: all that is wrong is shown while it is typed, and the scene
         hands.ItemClick("//###Scene file/**/$$0/##fault");
         robot.frames(2);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_K);  // takes the line out
-        REQUIRE(robot.wait([&] { return robot.work().text_fault.empty(); }));
+        REQUIRE(robot.wait([&] { return robot.work().text.fault.empty(); }));
         apply(robot, hands);
-        CHECK(robot.work().document().at("/forces/0/damping").integer() == 1);
-        CHECK(robot.work().document().at("/forces/0/stiffness").integer() == 2);
+        CHECK(robot.work().scene.document().at("/forces/0/damping").integer() == 1);
+        CHECK(robot.work().scene.document().at("/forces/0/stiffness").integer() == 2);
         // What was typed is undone in the text, without a check of what is the scene's already.
         go_behind(robot, hands, "\"damping\": 1,");
         hands.KeyPress(ImGuiKey_Backspace, 2);
         hands.KeyChars("x,");
-        REQUIRE(robot.wait([&] { return !robot.work().text_fault.empty(); }));
+        REQUIRE(robot.wait([&] { return !robot.work().text.fault.empty(); }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z, 4);
-        REQUIRE(robot.wait([&] { return robot.work().text_fault.empty(); }));
+        REQUIRE(robot.wait([&] { return robot.work().text.fault.empty(); }));
         robot.frames(2);
-        CHECK_FALSE(robot.work().text_changed);
+        CHECK_FALSE(robot.work().text.changed);
     });
 }
 
@@ -127,8 +132,8 @@ TEST_CASE("gui text: keys and words are completed with the keyboard and the mous
         hands.KeyChars("0.25");  // over the value that is selected
         robot.frames(2);
         apply(robot, hands);
-        REQUIRE(robot.work().document().find("/forces/0/length_offset") != nullptr);
-        CHECK(robot.work().document().at("/forces/0/length_offset").real() == 0.25);
+        REQUIRE(robot.work().scene.document().find("/forces/0/length_offset") != nullptr);
+        CHECK(robot.work().scene.document().at("/forces/0/length_offset").real() == 0.25);
         // Escape leaves the list and nothing else; the text goes on.
         go_behind(robot, hands, "\"length_offset\"");
         hands.KeyPress(ImGuiKey_Enter);
@@ -154,14 +159,14 @@ TEST_CASE("gui text: keys and words are completed with the keyboard and the mous
         hands.KeyPress(ImGuiKey_Tab);
         robot.frames(3);
         apply(robot, hands);
-        REQUIRE(robot.work().document().find("/forces/0/acts") != nullptr);
-        CHECK(robot.work().document().at("/forces/0/acts").string() == "pull");
+        REQUIRE(robot.work().scene.document().find("/forces/0/acts") != nullptr);
+        CHECK(robot.work().scene.document().at("/forces/0/acts").string() == "pull");
         CHECK(test::runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().error);
         // The list is one of undo's steps.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(2);
-        CHECK(robot.work().text_changed);
+        CHECK(robot.work().text.changed);
     });
 }
 
@@ -174,42 +179,43 @@ TEST_CASE("gui text: from an entry to its place in the text, written or not, and
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Slash);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         robot.frames(3);
-        CHECK(robot.work().document().find("/objective") == nullptr);  // its line is a comment
+        CHECK(robot.work().scene.document().find("/objective") ==
+              nullptr);  // its line is a comment
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Slash);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         robot.frames(3);
-        CHECK(robot.work().document().find("/objective/0") != nullptr);
+        CHECK(robot.work().scene.document().find("/objective/0") != nullptr);
         CHECK(test::runs_what_is_edited(robot));
         // The cursor selects what it is in.
         go_behind(robot, hands, "\"damping\": 10,");
         robot.frames(2);
-        CHECK(robot.work().selection().pointer == "/forces/0");
+        CHECK(robot.work().chosen.object.pointer == "/forces/0");
         go_behind(robot, hands, "\"time\"");
-        CHECK(robot.work().selection().pointer == "/time");
+        CHECK(robot.work().chosen.object.pointer == "/time");
         go_behind(robot, hands, "\"name\": \"ball\"");
-        CHECK(robot.work().selection().pointer == "/bodies/0");
+        CHECK(robot.work().chosen.object.pointer == "/bodies/0");
         go_behind(robot, hands, "\"description\"");  // no row of the tree: as it was
-        CHECK(robot.work().selection().pointer == "/bodies/0");
+        CHECK(robot.work().chosen.object.pointer == "/bodies/0");
         robot.picture("text_selects");
 
         // As the menu of a field does it (test_editing.cpp), twice: each time to the field.
         const auto show = [&](const char* object, const char* key) {
-            robot.work().select({object, -1, key});
-            robot.work().focus_panel = "Scene file";
+            robot.work().chosen.select({object, -1, key});
+            robot.work().requests.focus_panel = "Scene file";
         };
         for (int k = 0; k < 2; ++k) {
             go_behind(robot, hands, "\"time\"");
             test::select(robot, "/forces/0");
             show("/forces/0", "connect");
             robot.frames(5);
-            CHECK(robot.work().selection().pointer == "/forces/0");
+            CHECK(robot.work().chosen.object.pointer == "/forces/0");
             hands.KeyPress(ImGuiKey_Home, 2);
             hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Slash);
             robot.frames(2);
-            CHECK(robot.work().text_changed);
+            CHECK(robot.work().text.changed);
             hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
             robot.frames(2);
-            CHECK_FALSE(robot.work().text_changed);
+            CHECK_FALSE(robot.work().text.changed);
         }
         // It is there, before that key, that something is typed.
         show("/forces/0", "connect");
@@ -217,19 +223,19 @@ TEST_CASE("gui text: from an entry to its place in the text, written or not, and
         hands.KeyChars("\"length_offset\": 0.5, ");
         robot.frames(2);
         apply(robot, hands);
-        const document::Node& cage = robot.work().document().at("/forces/0");
+        const document::Node& cage = robot.work().scene.document().at("/forces/0");
         REQUIRE(cage.find("length_offset") != nullptr);
         CHECK(cage.find_index("length_offset") + 1 == cage.find_index("connect"));
         // A key that is not written: it is offered, and written with its default.
         test::select(robot, "/bodies/0");
-        CHECK(robot.work().document().find("/bodies/0/fixed") == nullptr);
+        CHECK(robot.work().scene.document().find("/bodies/0/fixed") == nullptr);
         show("/bodies/0", "fixed");
         robot.frames(5);
         robot.picture("text_offer");
         hands.ItemClick("//###Scene file/###Write it");
         robot.frames(3);
         apply(robot, hands);
-        const document::Node* const fixed = robot.work().document().find("/bodies/0/fixed");
+        const document::Node* const fixed = robot.work().scene.document().find("/bodies/0/fixed");
         REQUIRE(fixed != nullptr);
         CHECK_FALSE(fixed->boolean());
         CHECK(test::runs_what_is_edited(robot));
@@ -259,10 +265,10 @@ TEST_CASE("gui text: words are found and replaced") {
         robot.frames(3);
         CHECK_FALSE(hands.ItemExists("//###Scene file/find/##by"));
         apply(robot, hands);
-        CHECK(robot.work().document().at("/bodies/1/name").string() == "posts");
+        CHECK(robot.work().scene.document().at("/bodies/1/name").string() == "posts");
         for (int k = 0; k < 8; ++k)
             CHECK(robot.work()
-                      .document()
+                      .scene.document()
                       .at("/forces/0/connect/" + std::to_string(k) + "/2")
                       .string() == "posts");
         CHECK(test::runs_what_is_edited(robot));
@@ -271,7 +277,7 @@ TEST_CASE("gui text: words are found and replaced") {
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(2);
         apply(robot, hands);
-        CHECK(robot.work().document().at("/bodies/1/name").string() == "anchors");
+        CHECK(robot.work().scene.document().at("/bodies/1/name").string() == "anchors");
     });
 }
 
@@ -281,9 +287,9 @@ TEST_CASE("gui text: every size and both themes") {
             Robot robot({.width = width, .height = height});
             robot.run([&](ImGuiTestContext& hands) {
                 robot.work().settings.dark = dark;
-                robot.work().settings_changed = true;
+                robot.work().settings.changed = true;
                 open(robot, "spring_cage.json");
-                robot.work().focus_panel = "Scene file";
+                robot.work().requests.focus_panel = "Scene file";
                 robot.frames(5);
                 ImGuiWindow* window = text_window();
                 hands.MouseMoveToPos(
@@ -292,7 +298,7 @@ TEST_CASE("gui text: every size and both themes") {
                 go_behind(robot, hands, "\"stiffness\": 100,");
                 hands.KeyPress(ImGuiKey_Backspace, 4);
                 hands.KeyChars("-100,  // too soft");
-                REQUIRE(robot.wait([&] { return !robot.work().text_fault.empty(); }));
+                REQUIRE(robot.wait([&] { return !robot.work().text.fault.empty(); }));
                 robot.frames(3);
                 const std::string name =
                     (dark ? "text_dark_" : "text_light_") + std::to_string(width);

@@ -10,6 +10,13 @@
 
 #include "app/gui/draw/widgets.hpp"
 #include "app/gui/input/gestures.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/topics.hpp"
+#include "app/gui/work/values/handover.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::gui {
@@ -321,28 +328,30 @@ void write_as(FieldPlace& place, const std::string& below, const Form& way) {
     const auto wanted = session::wanted_file(way, fresh);
     if (!wanted) {
         place.put(below, std::move(fresh), false, undo);
-        return place.work().take_back_unless_it_loads();
+        return place.work().handover.take_back_unless_it_loads();
     }
     const Node* const root = place.find("");
     const Node whole = root != nullptr ? *root : Node();
     const auto write = [&work = place.work(), pointer = place.pointer(), at = below + wanted->place,
                         below, whole, fresh, undo](const std::filesystem::path& file) {
-        const auto name = work.bring(file);
+        const auto name = work.adding.bring(file);
         if (!name) return;
         Node written = whole;
         session::set_below(written, below, fresh);
         session::set_below(written, at, Node(*name));
-        if (work.set(pointer, std::move(written), undo)) work.take_back_unless_it_loads();
+        if (work.scene.set(pointer, std::move(written), undo))
+            work.handover.take_back_unless_it_loads();
     };
-    place.work().wants_file = {"Choose a file", wanted->files, write, {}};
+    place.work().requests.wants_file = {"Choose a file", wanted->files, write, {}};
 }
 
 // "the text of the scene file": for what has no form.
 void draw_as_text(FieldPlace& place, const std::string& below) {
     const Node* const value = place.find(below);
     if (icon_button("text", icon::code, "Edit it in the scene file's text")) {
-        place.work().select({place.object(), -1, document::split_pointer(place.pointer()).back()});
-        place.work().focus_panel = "Scene file";
+        place.work().chosen.select(
+            {place.object(), -1, document::split_pointer(place.pointer()).back()});
+        place.work().requests.focus_panel = "Scene file";
     }
     ImGui::SameLine(0, px(4));
     ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
@@ -353,15 +362,15 @@ void draw_as_text(FieldPlace& place, const std::string& below) {
 
 }  // namespace
 
-std::string refusal_at(const Workspace& work, const std::string& pointer) {
-    const std::shared_ptr<const Error>& error = work.now().error;
+std::string refusal_at(const Topics& work, const std::string& pointer) {
+    const std::shared_ptr<const Error>& error = work.running.now().error;
     if (!error) return "";
     const std::string& at = error->json_pointer();
     if (at != pointer && !at.starts_with(pointer + "/")) return "";
     return error->happened() + (error->what_to_do().empty() ? "" : "; " + error->what_to_do());
 }
 
-void draw_refusal(const Workspace& work, const std::string& pointer) {
+void draw_refusal(const Topics& work, const std::string& pointer) {
     const std::string text = refusal_at(work, pointer);
     if (text.empty()) return;
     wrapped_text(std::string(icon::error) + " " + text, style().palette().bad);
@@ -515,9 +524,9 @@ void draw_field(FieldPlace& place, const FieldLook& look) {
                 : "Takes it out of the scene file, so that its default holds: " +
                       document::to_line(place.form().fallback));
         if (ImGui::MenuItem("Show it in the text")) {
-            place.work().select(
+            place.work().chosen.select(
                 {place.object(), -1, document::split_pointer(place.pointer()).back()});
-            place.work().focus_panel = "Scene file";
+            place.work().requests.focus_panel = "Scene file";
         }
         tip("Goes to it in the scene file's text");
         ImGui::EndPopup();

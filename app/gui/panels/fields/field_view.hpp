@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/gui/panels/fields/place.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::gui {
 
@@ -25,8 +26,8 @@ struct FieldLook {
 void draw_field(FieldPlace& place, const FieldLook& look);
 
 // What the loader said about the newest document, at this pointer or below it; "" if nothing.
-std::string refusal_at(const Workspace& work, const std::string& pointer);
-void draw_refusal(const Workspace& work, const std::string& pointer);
+std::string refusal_at(const Topics& work, const std::string& pointer);
+void draw_refusal(const Topics& work, const std::string& pointer);
 
 // ---- the parts; `below`: a pointer within the field ----
 // In what is left of the line; may unfold below it.

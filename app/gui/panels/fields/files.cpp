@@ -7,6 +7,8 @@
 
 #include "app/gui/draw/widgets.hpp"
 #include "app/gui/panels/fields/field_view.hpp"
+#include "app/gui/work/edits/adding.hpp"
+#include "app/gui/work/state/requests.hpp"
 #include "app/session/document/scene_files.hpp"
 
 namespace hindcast::gui {
@@ -36,12 +38,13 @@ std::string choose_file(const FieldPlace& place, const session::Form& form,
         quiet_text(("No file here fits" + (endings.empty() ? "" : " (" + endings + ")")).c_str());
     ImGui::Separator();
     if (ImGui::MenuItem("From elsewhere..."))
-        place.work().wants_file = {"Choose a file",
-                                   form.files,
-                                   [&work = place.work(), then](const std::filesystem::path& file) {
-                                       if (const auto name = work.bring(file)) then(*name);
-                                   },
-                                   {}};
+        place.work().requests.wants_file = {
+            "Choose a file",
+            form.files,
+            [&work = place.work(), then](const std::filesystem::path& file) {
+                if (const auto name = work.adding.bring(file)) then(*name);
+            },
+            {}};
     tip("A file of another folder is copied beside the scene");
     ImGui::EndPopup();
     return chosen;

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <fstream>
 
+#include "app/gui/draw/words.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
 #include "engine/document/text.hpp"
 #include "engine/model/element_names.hpp"
 
@@ -47,13 +51,13 @@ std::vector<std::string> columns_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-void Picks::look(const Workspace& work) {
-    const Selection& now = work.selection();
+void Picks::look(const Topics& work) {
+    const Selection& now = work.chosen.object;
     const std::string seen = fmt::format("{}#{}", now.pointer, now.element);
     if (seen == last_) return;
     last_ = seen;
     if (now.kind != render::ElementKind::point || now.element < 0) return;
-    const Point point{work.name_at(now.pointer), now.element};
+    const Point point{work.scene.name_at(now.pointer), now.element};
     std::erase(points_, point);
     points_.push_back(point);
     if (points_.size() > most_picks) points_.erase(points_.begin());
@@ -66,7 +70,7 @@ std::vector<std::int64_t> Picks::of(const std::string& body) const {
     return numbers;
 }
 
-FieldPlace::FieldPlace(Workspace& work, std::string pointer, std::string undo, const Form& form,
+FieldPlace::FieldPlace(Topics& work, std::string pointer, std::string undo, const Form& form,
                        const session::QuantityInfo* quantity, const Picks* picks)
     : work_(work),
       pointer_(std::move(pointer)),
@@ -74,7 +78,7 @@ FieldPlace::FieldPlace(Workspace& work, std::string pointer, std::string undo, c
       form_(form),
       quantity_(quantity),
       picks_(picks),
-      document_(work.editor().document()),
+      document_(work.scene.editor().document()),
       root_(document_ ? document_->find(pointer_) : nullptr) {}
 
 const Node* FieldPlace::find(const std::string& below) const {
@@ -84,7 +88,7 @@ const Node* FieldPlace::find(const std::string& below) const {
 
 void FieldPlace::put(const std::string& below, Node value, bool drag, const std::string& name) {
     const std::string step = name.empty() ? undo_ : name;
-    work_.edit([&](session::Editor& editor) {
+    work_.scene.edit([&](session::Editor& editor) {
         const document::Document& now = *editor.document();
         const std::string merge = drag ? pointer_ + "#" + below : "";
         const Node* const root = now.find(pointer_);
@@ -121,11 +125,11 @@ void FieldPlace::put(const std::string& below, Node value, bool drag, const std:
 }
 
 void FieldPlace::end_drag() {
-    work_.edit([](session::Editor& editor) { editor.end_merge(); });
+    work_.scene.edit([](session::Editor& editor) { editor.end_merge(); });
 }
 
 void FieldPlace::erase(const std::string& below) {
-    work_.edit([&](session::Editor& editor) {
+    work_.scene.edit([&](session::Editor& editor) {
         if (editor.document()->find(pointer_ + below) == nullptr) return;
         if (!below.empty())
             editor.erase(pointer_ + below, undo_);
@@ -159,7 +163,7 @@ std::string FieldPlace::body() const {
 }
 
 std::filesystem::path FieldPlace::folder() const {
-    const std::filesystem::path file = work_.editor().place();
+    const std::filesystem::path file = work_.scene.editor().place();
     return file.empty() ? std::filesystem::current_path() : file.parent_path();
 }
 
@@ -183,22 +187,22 @@ std::vector<std::string> FieldPlace::names_for(const Form& form) const {
             }
         }
     } else if (form.means == "path") {
-        for (const session::QuantityInfo& q : work_.now().present_quantities())
+        for (const session::QuantityInfo& q : work_.running.now().present_quantities())
             if (q.may_optimise) add(q.path);
     } else if (form.means == "colour") {
-        for (const session::ShownField& field : work_.now().colours) add(field.name);
+        for (const session::ShownField& field : work_.running.now().colours) add(field.name);
     } else if (form.means == "arrows") {
-        for (const session::ShownField& field : work_.now().arrows) add(field.name);
+        for (const session::ShownField& field : work_.running.now().arrows) add(field.name);
     } else if (form.means == "array") {
         add("position");
         add("velocity");
-        for (const session::QuantityInfo& q : work_.now().present_quantities())
+        for (const session::QuantityInfo& q : work_.running.now().present_quantities())
             for (const char* const state : {"qpos", "qvel", "act"})
                 if (q.path.ends_with(std::string(".") + state)) add(q.path);
     } else if (form.means == "element") {
         const std::string path =
             form.of.empty() ? text_at(*document_, object() + "/array") : body() + "." + form.of;
-        for (const session::QuantityInfo& q : work_.now().present_quantities())
+        for (const session::QuantityInfo& q : work_.running.now().present_quantities())
             for (std::int64_t k = 0; q.path == path && q.names && k < q.names->count(); ++k)
                 add(q.names->name(k));
     } else if (form.means == "column") {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/work/topics.hpp"
 #include "app/session/document/fields/filling.hpp"
 
 namespace hindcast::gui {
@@ -21,7 +21,7 @@ public:
         bool operator==(const Point&) const = default;
     };
     // Once for each frame: notes what is selected.
-    void look(const Workspace& work);
+    void look(const Topics& work);
     const std::vector<Point>& points() const { return points_; }
     std::vector<std::int64_t> of(const std::string& body) const;
 
@@ -34,10 +34,10 @@ class FieldPlace {
 public:
     // `pointer` of the field, "/forces/0/connect"; `undo`: the name of its edits. `form` must live
     // as long as this.
-    FieldPlace(Workspace& work, std::string pointer, std::string undo, const session::Form& form,
+    FieldPlace(Topics& work, std::string pointer, std::string undo, const session::Form& form,
                const session::QuantityInfo* quantity = nullptr, const Picks* picks = nullptr);
 
-    Workspace& work() const { return work_; }
+    Topics& work() const { return work_; }
     const std::string& pointer() const { return pointer_; }
     const std::string& undo() const { return undo_; }
     std::string object() const { return pointer_.substr(0, pointer_.rfind('/')); }
@@ -68,7 +68,7 @@ public:
 private:
     bool is_of_object() const;  // of a section
 
-    Workspace& work_;
+    Topics& work_;
     std::string pointer_, undo_;
     const session::Form& form_;
     const session::QuantityInfo* quantity_;

@@ -8,7 +8,9 @@
 #include <limits>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/fields/field_view.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
 #include "app/session/document/fields/formula_check.hpp"
 
 namespace hindcast::gui {
@@ -146,7 +148,7 @@ void draw_file(FieldPlace& place, const std::string& below, const Form& form,
     ImGui::SameLine(0, px(4));
     const auto later = [&work = place.work(), pointer = place.pointer() + below,
                         undo = place.undo()](const std::string& name) {
-        work.set(pointer, Node(name), undo);
+        work.scene.set(pointer, Node(name), undo);
     };
     if (const std::string chosen = choose_file(place, form, later); !chosen.empty())
         place.put(below, Node(chosen));

@@ -7,6 +7,7 @@
 
 #include "app/gui/draw/widgets.hpp"
 #include "app/gui/panels/fields/field_view.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
 #include "app/session/document/fields/rows.hpp"
 
 namespace hindcast::gui {
@@ -103,7 +104,7 @@ void draw_tools(FieldPlace& place, const std::string& below, const Form& form) {
     if (ImGui::BeginPopup("paste")) {
         for (const bool replaces : {false, true})
             if (ImGui::MenuItem(replaces ? "Paste in place of all rows" : "Paste after the rows"))
-                place.work().edit([&](session::Editor&) {
+                place.work().scene.edit([&](session::Editor&) {
                     const char* const text = ImGui::GetClipboardText();
                     const Node rows = session::rows_of_text(text != nullptr ? text : "", form);
                     Node fresh = replaces ? Node::array() : list_at(place, below);

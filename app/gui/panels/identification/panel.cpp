@@ -7,8 +7,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/identification/tables.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/found_values.hpp"
+#include "app/gui/work/view/looks.hpp"
 
 namespace hindcast::gui {
 
@@ -27,30 +33,32 @@ public:
     bool is_busy() const override { return task_ && !ended_; }
 
     void update(Context& context) override {
-        Workspace& work = context.work;
-        if (work.scenes_shown() != scene_) {  // what was found belongs to another scene
-            scene_ = work.scenes_shown();
+        Topics& work = context.work;
+        if (work.scene.scenes_shown() != scene_) {  // what was found belongs to another scene
+            scene_ = work.scene.scenes_shown();
             task_.reset();
             validate_.clear();
             typed_.clear();
         }
         const bool fits = runs() && task_->wanted().fit;
-        work.identification.reset();
+        work.values.identification.reset();
         if (is_current(work) && (fits || (finds_ && is_fitted())))
-            work.identification = {.runs = fits, .accept = [this, &work] { return write(work); }};
+            work.values.identification = {.runs = fits,
+                                          .accept = [this, &work] { return write(work); }};
         if (!task_ || ended_ || !task_->ready()) return;
         ended_ = true;
         if (const auto problem = task_->problem()) return;  // the panel says it
         if (!task_->outcome() || !task_->outcome()->is_fitted()) return;
         finds_ = task_->identified().root() != task_->document()->root();
-        work.tell(fmt::format("Identified in {}. Accept writes the values into the scene.",
-                              duration_text(task_->progress().seconds)),
-                  Notice::Kind::success);
+        work.messages.tell(fmt::format("Identified in {}. Accept writes the values into the scene.",
+                                       duration_text(task_->progress().seconds)),
+                           Notice::Kind::success);
     }
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
-        const std::vector<session::MeasuredFile> files = session::measured_files(work.document());
+        Topics& work = context.work;
+        const std::vector<session::MeasuredFile> files =
+            session::measured_files(work.scene.document());
         if (files.empty()) {
             empty_state(icon::target, "Nothing is compared with measured data",
                         "Add an objective of type \"measured\", which names a file of data.");
@@ -101,11 +109,11 @@ private:
         return task_ && task_->ready() && !task_->problem() && task_->outcome() &&
                task_->outcome()->is_fitted();
     }
-    bool is_current(const Workspace& work) const {
-        return task_ && work.editor().document() == task_->document();
+    bool is_current(const Topics& work) const {
+        return task_ && work.scene.editor().document() == task_->document();
     }
 
-    void buttons(Workspace& work) {
+    void buttons(Topics& work) {
         const bool idle = !runs();
         const bool fitted = is_fitted() && is_current(work);
         if (text_button(icon::check, "Check",
@@ -162,9 +170,9 @@ private:
         if (number_field(id, field) != Edited::no) value = static_cast<int>(field.value);
     }
 
-    void begin(Workspace& work, bool fit) {
+    void begin(Topics& work, bool fit) {
         std::vector<std::string> validate;
-        const fs::path folder = work.editor().place().parent_path();
+        const fs::path folder = work.scene.editor().place().parent_path();
         for (const std::string& text : validate_) {
             const auto equals = text.find('=');
             const std::string from = equals == std::string::npos ? "" : text.substr(0, equals + 1);
@@ -173,7 +181,7 @@ private:
         }
         task_.reset();
         task_ = std::make_unique<IdentificationTask>(
-            work.editor().document(), work.editor().place(), work.registry(),
+            work.scene.editor().document(), work.scene.editor().place(), work.scene.registry(),
             session::IdentificationWanted{.fit = fit,
                                           .starts = static_cast<std::size_t>(starts_),
                                           .iterations = iterations_,
@@ -183,32 +191,34 @@ private:
     }
 
     // The estimates into the document, as one step of undo.
-    bool write(Workspace& work) {
-        return work.edit([&](session::Editor& e) {
+    bool write(Topics& work) {
+        return work.scene.edit([&](session::Editor& e) {
             e.replace(task_->identified(), "Accept identified parameters");
         });
     }
 
-    void accept(Workspace& work) {
+    void accept(Topics& work) {
         if (!write(work)) return;
-        work.tell(
+        work.messages.tell(
             "The identified parameters are written into the scene. Ctrl+S saves it, Ctrl+Z "
             "takes it back.",
             Notice::Kind::success);
     }
 
-    void save(Workspace& work) {
-        const fs::path folder = work.output_folder() / (work.file_stem() + "_identification");
+    void save(Topics& work) {
+        const fs::path folder =
+            work.scene.output_folder() / (work.scene.file_stem() + "_identification");
         try {
             task_->save(folder);
-            work.tell("Written: " + (folder / "report.html").string(), Notice::Kind::success);
+            work.messages.tell("Written: " + (folder / "report.html").string(),
+                               Notice::Kind::success);
         } catch (const Error& error) {
-            work.fail(error);
+            work.messages.fail(error);
         }
     }
 
     // What it does, or why there is no result.
-    void state(const Workspace& work) {
+    void state(const Topics& work) {
         if (!task_) return;
         const IdentificationTask::Progress progress = task_->progress();
         switch (progress.phase) {
@@ -242,13 +252,13 @@ private:
     }
 
     // Of the ghosts in the picture.
-    static void say_what_is_drawn(const Workspace& work) {
-        if (!work.has_measured()) return;
+    static void say_what_is_drawn(const Topics& work) {
+        if (!work.running.has_measured()) return;
         std::string text = "The measured motion is drawn pale beside the simulated one";
-        const auto& drawables = work.now().stage->drawables;
+        const auto& drawables = work.running.now().stage->drawables;
         if (std::ranges::any_of(drawables, &render::Drawable::measured_partly))
             text += "; joints that are not measured take the simulated values";
-        if (!work.show_measured) text += " (View, Measured motion: off)";
+        if (!work.looks.show_measured) text += " (View, Measured motion: off)";
         wrapped_text(text + ".", style().palette().quiet);
     }
 

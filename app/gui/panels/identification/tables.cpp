@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "app/gui/draw/widgets.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/draw/words.hpp"
 #include "engine/sim/identification/findings.hpp"
 
 namespace hindcast::gui {

@@ -8,14 +8,18 @@
 #include <cmath>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/kept_values.hpp"
 #include "app/session/document/checkpoints.hpp"
 
 namespace hindcast::gui {
 
 using session::CheckpointInfo;
 
-CheckpointList::Offer CheckpointList::offer_of(const Workspace& work) {
-    const session::Snapshot& now = work.now();
+CheckpointList::Offer CheckpointList::offer_of(const Topics& work) {
+    const session::Snapshot& now = work.running.now();
     Offer offer;
     offer.build = now.shown_build;
     offer.loss = now.loss;
@@ -37,7 +41,7 @@ CheckpointList::Offer CheckpointList::offer_of(const Workspace& work) {
     return offer;
 }
 
-void CheckpointList::keep_button(Workspace& work) {
+void CheckpointList::keep_button(Topics& work) {
     const Offer offer = offer_of(work);
     const std::string what =
         std::isfinite(offer.loss) ? " with the loss " + number_text(offer.loss, 4) : "";
@@ -49,7 +53,7 @@ void CheckpointList::keep_button(Workspace& work) {
                         : offer.problem,
                     offer.problem.empty())) {
         offered_ = offer;
-        typed_ = session::unused_checkpoint_name(work.document(), offer.name);
+        typed_ = session::unused_checkpoint_name(work.scene.document(), offer.name);
         takes_focus_ = true;
         ImGui::OpenPopup("keep");
     }
@@ -64,19 +68,19 @@ void CheckpointList::keep_button(Workspace& work) {
         ImGui::InputText("##name", &typed_,
                          ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     tip("What the checkpoint is called");
-    const auto list = session::checkpoints_of(work.document());
+    const auto list = session::checkpoints_of(work.scene.document());
     const bool taken = std::ranges::find(list, typed_, &CheckpointInfo::name) != list.end();
     if (taken) ImGui::TextColored(style().palette().warn, "It takes the place of the old one");
     if (text_button(nullptr, taken ? "Replace" : "Keep",
                     "Writes the checkpoint into the scene; can be undone", !typed_.empty(), true) ||
         (entered && !typed_.empty())) {
-        work.keep_checkpoint(typed_, offered_.parameters, offered_.build, offered_.loss);
+        work.checkpoints.keep(typed_, offered_.parameters, offered_.build, offered_.loss);
         ImGui::CloseCurrentPopup();
     }
     ImGui::EndPopup();
 }
 
-void CheckpointList::row(Workspace& work, const CheckpointInfo& checkpoint, const Offer& offer) {
+void CheckpointList::row(Topics& work, const CheckpointInfo& checkpoint, const Offer& offer) {
     const auto& [name, pointer, loss, numbers] = checkpoint;
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -85,10 +89,10 @@ void CheckpointList::row(Workspace& work, const CheckpointInfo& checkpoint, cons
         const Typed typed = name_field("##rename", new_name_, takes_focus_,
                                        "Enter takes the name, Escape leaves it");
         if (typed == Typed::entered)
-            work.change("Rename " + name + " to " + new_name_,
-                        [&, name = name](const document::Document& d) {
-                            return session::with_checkpoint_renamed(d, name, new_name_);
-                        });
+            work.scene.change("Rename " + name + " to " + new_name_,
+                              [&, name = name](const document::Document& d) {
+                                  return session::with_checkpoint_renamed(d, name, new_name_);
+                              });
         if (typed != Typed::goes_on) renamed_.clear();
     } else {
         cut_text(name, ImGui::GetContentRegionAvail().x);
@@ -104,12 +108,12 @@ void CheckpointList::row(Workspace& work, const CheckpointInfo& checkpoint, cons
     if (icon_button("show", icon::visible,
                     "Show: writes these parameters into the scene, which runs with them; can be "
                     "undone"))
-        work.use_checkpoint(name);
+        work.checkpoints.use(name);
     ImGui::SameLine(0, px(2));
     if (icon_button("more", icon::list, "Update, rename or delete it")) ImGui::OpenPopup("more");
     if (!ImGui::BeginPopup("more")) return;
     if (ImGui::MenuItem("Update", nullptr, false, offer.problem.empty()))
-        work.keep_checkpoint(name, offer.parameters, offer.build, offer.loss);
+        work.checkpoints.keep(name, offer.parameters, offer.build, offer.loss);
     tip(offer.problem.empty() ? "Takes the parameters that are shown in place of those kept here"
                               : offer.problem);
     if (ImGui::MenuItem("Rename")) {
@@ -118,18 +122,18 @@ void CheckpointList::row(Workspace& work, const CheckpointInfo& checkpoint, cons
     }
     tip("Gives it another name");
     if (ImGui::MenuItem("Delete"))
-        work.change("Delete " + name, [name = name](const document::Document& d) {
+        work.scene.change("Delete " + name, [name = name](const document::Document& d) {
             return session::without_checkpoint(d, name);
         });
     tip("Takes it out of the scene; can be undone");
     ImGui::EndPopup();
 }
 
-void CheckpointList::draw(Workspace& work) {
+void CheckpointList::draw(Topics& work) {
     heading("Checkpoints");
     ImGui::PushID("checkpoints");
     keep_button(work);
-    const std::vector<CheckpointInfo> list = session::checkpoints_of(work.document());
+    const std::vector<CheckpointInfo> list = session::checkpoints_of(work.scene.document());
     if (!list.empty() &&
         ImGui::BeginTable("list", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_PadOuterX)) {
         const float side = ImGui::GetFrameHeight() + px(4);

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/work/topics.hpp"
 #include "app/session/document/checkpoints.hpp"
 
 namespace hindcast::gui {
 
 class CheckpointList {
 public:
-    void draw(Workspace& work);
+    void draw(Topics& work);
 
 private:
     // What would be kept now: the parameters of what is shown.
@@ -24,9 +24,9 @@ private:
         std::string name;     // proposed
         std::string problem;  // why nothing can be kept; "": it can
     };
-    static Offer offer_of(const Workspace& work);
-    void keep_button(Workspace& work);
-    void row(Workspace& work, const session::CheckpointInfo& checkpoint, const Offer& offer);
+    static Offer offer_of(const Topics& work);
+    void keep_button(Topics& work);
+    void row(Topics& work, const session::CheckpointInfo& checkpoint, const Offer& offer);
 
     Offer offered_;        // when "Keep as..." was opened
     std::string typed_;    // the name in the popup

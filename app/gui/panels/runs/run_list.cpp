@@ -9,6 +9,13 @@
 #include <utility>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
+#include "app/gui/work/files/opened_results.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/found_values.hpp"
 
 namespace hindcast::gui {
 
@@ -76,26 +83,26 @@ std::vector<Curve> curves_of_runs(const KeptRuns& runs, RunCurve kind, double be
     return faint;
 }
 
-std::string RunList::label(const Workspace& work) {
-    const std::size_t count = work.runs.list().size();
+std::string RunList::label(const Topics& work) {
+    const std::size_t count = work.results.runs.list().size();
     return count == 0 ? "Runs" : fmt::format("Runs ({})", count);
 }
 
-float RunList::button_width(const Workspace& work) {
+float RunList::button_width(const Topics& work) {
     return ImGui::CalcTextSize(fmt::format("{} {}", icon::list, label(work)).c_str()).x +
            2 * ImGui::GetStyle().FramePadding.x;
 }
 
-void RunList::name_of(Workspace& work, const KeptRun& run) {
+void RunList::name_of(Topics& work, const KeptRun& run) {
     if (renamed_ == run.number) {
         const Typed typed =
             name_field("##name", new_name_, takes_focus_, "Enter takes the name, Escape leaves it");
         if (typed == Typed::entered)
             later_ = [&work, number = run.number, name = new_name_] {
                 try {
-                    work.runs.rename(number, name);
+                    work.results.runs.rename(number, name);
                 } catch (const Error& error) {
-                    work.fail(error);
+                    work.messages.fail(error);
                 }
             };
         if (typed != Typed::goes_on) renamed_ = 0;
@@ -119,14 +126,16 @@ void RunList::name_of(Workspace& work, const KeptRun& run) {
                     run.ended.empty() ? "" : "; " + run.ended));
 }
 
-void RunList::row(Workspace& work, const KeptRun& run) {
+void RunList::row(Topics& work, const KeptRun& run) {
     ImGui::PushID(static_cast<int>(run.number));
     ImGui::TableNextRow();
     ++rows_;
     ImGui::TableNextColumn();
     if (icon_button("eye", run.shown ? icon::visible : icon::hidden,
                     run.shown ? "It is drawn; a click hides it" : "It is hidden; a click draws it"))
-        later_ = [&work, number = run.number, on = !run.shown] { work.runs.show(number, on); };
+        later_ = [&work, number = run.number, on = !run.shown] {
+            work.results.runs.show(number, on);
+        };
     ImGui::TableNextColumn();
     name_of(work, run);
     ImGui::TableNextColumn();
@@ -138,23 +147,23 @@ void RunList::row(Workspace& work, const KeptRun& run) {
     const bool known = run.found != nullptr;
     if (icon_button("take", icon::accept,
                     !known ? "The parameters of its best iteration are not known"
-                    : work.has_scene()
+                    : work.scene.is_open()
                         ? "Take this one: writes the parameters of its best iteration into the "
                           "scene; can be undone"
                         : "Open a scene first",
-                    known && work.has_scene()))
+                    known && work.scene.is_open()))
         later_ = [&work, name = run.name, values = run.values()] {
-            work.use_values("Take " + name, values);
+            work.values.use({.name = "Take " + name, .values = values});
         };
     ImGui::SameLine(0, px(2));
     if (icon_button("remove", icon::remove, "Takes it out of the list"))
-        later_ = [&work, number = run.number] { work.runs.remove(number); };
+        later_ = [&work, number = run.number] { work.results.runs.remove(number); };
     ImGui::PopID();
 }
 
 // The starts of one optimisation: the best one, and the others on demand.
-void RunList::group(Workspace& work, std::size_t first, std::size_t end) {
-    const std::vector<KeptRun>& list = work.runs.list();
+void RunList::group(Topics& work, std::size_t first, std::size_t end) {
+    const std::vector<KeptRun>& list = work.results.runs.list();
     const std::size_t number = list[first].group;
     ImGui::PushID(static_cast<int>(number));
     ImGui::PushID("group");
@@ -168,8 +177,8 @@ void RunList::group(Workspace& work, std::size_t first, std::size_t end) {
                     all ? "All are drawn; a click hides them" : "A click draws all of them"))
         later_ = [&work, first, end, all] {
             for (std::size_t k = first; k < end; ++k) {
-                const std::uint64_t one = work.runs.list()[k].number;
-                work.runs.show(one, !all);
+                const std::uint64_t one = work.results.runs.list()[k].number;
+                work.results.runs.show(one, !all);
             }
         };
     ImGui::TableNextColumn();
@@ -185,7 +194,7 @@ void RunList::group(Workspace& work, std::size_t first, std::size_t end) {
     ImGui::Dummy({ImGui::GetFrameHeight() + px(4), 1});
     ImGui::SameLine(0, px(2));
     if (icon_button("remove", icon::remove, "Takes all of them out of the list"))
-        later_ = [&work, number] { work.runs.remove_group(number); };
+        later_ = [&work, number] { work.results.runs.remove_group(number); };
     if (open) ImGui::TreePop();
     ImGui::PopID();
     ImGui::PopID();
@@ -193,14 +202,14 @@ void RunList::group(Workspace& work, std::size_t first, std::size_t end) {
         if (open || list[k].best_of_group) row(work, list[k]);
 }
 
-void RunList::draw(Workspace& work) {
-    const std::vector<KeptRun>& list = work.runs.list();
+void RunList::draw(Topics& work) {
+    const std::vector<KeptRun>& list = work.results.runs.list();
     if (text_button(icon::list, label(work) + "###runs",
                     "Optimisations that are kept, to be compared with the present one"))
         ImGui::OpenPopup("runs");
     ImGui::SetNextWindowSizeConstraints({px(330), 0}, {px(420), px(360)});
     if (!ImGui::BeginPopup("runs")) return;
-    const session::Snapshot& now = work.now();
+    const session::Snapshot& now = work.running.now();
     const bool any = now.history && !now.history->empty();
     if (text_button(
             icon::flag, "Keep this run",
@@ -211,15 +220,15 @@ void RunList::draw(Workspace& work) {
         const std::int64_t shown =
             now.shown_iteration >= 0 ? now.shown_iteration : now.history->back().iteration;
         try {
-            work.runs.add(session::run_of(now, shown, method_of(now)));
+            work.results.runs.add(session::run_of(now, shown, method_of(now)));
         } catch (const Error& error) {
-            work.fail(error);
+            work.messages.fail(error);
         }
     }
     ImGui::SameLine(0, px(6));
     if (text_button(icon::open, "Open...",
                     "Curves of a folder of results: of hindcast optimize, with all its starts")) {
-        work.show_open_results = true;
+        work.requests.show_open_results = true;
         ImGui::CloseCurrentPopup();
     }
     if (list.empty())

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "app/gui/draw/figure.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/work/topics.hpp"
+#include "app/session/runs/kept_runs.hpp"
 
 namespace hindcast::gui {
 
@@ -22,14 +23,14 @@ std::vector<Curve> curves_of_runs(const session::KeptRuns& runs, RunCurve kind, 
 class RunList {
 public:
     // The button that opens the list, and the list.
-    void draw(Workspace& work);
-    static float button_width(const Workspace& work);
+    void draw(Topics& work);
+    static float button_width(const Topics& work);
 
 private:
-    static std::string label(const Workspace& work);
-    void row(Workspace& work, const session::KeptRun& run);
-    void name_of(Workspace& work, const session::KeptRun& run);
-    void group(Workspace& work, std::size_t first, std::size_t end);
+    static std::string label(const Topics& work);
+    void row(Topics& work, const session::KeptRun& run);
+    void name_of(Topics& work, const session::KeptRun& run);
+    void group(Topics& work, std::size_t first, std::size_t end);
 
     std::uint64_t renamed_ = 0;  // the run whose name is typed; 0: none
     std::string new_name_;

@@ -9,10 +9,18 @@
 #include <memory>
 #include <optional>
 
+#include "app/gui/draw/words.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/scene_file/completion_popup.hpp"
 #include "app/gui/panels/scene_file/find_bar.hpp"
 #include "app/gui/panels/scene_file/text_widget.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/files/saving.hpp"
+#include "app/gui/work/state/chosen.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/scene_text.hpp"
 #include "app/session/text/check_task.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/text.hpp"
@@ -59,10 +67,11 @@ public:
     bool is_busy() const override { return check_ != nullptr && check_->is_busy(); }
 
     void draw(Context& context) override {
-        Workspace& work = context.work;
+        Topics& work = context.work;
         if (!check_) {
-            check_ = std::make_unique<session::CheckTask>(work.registry(), work.built_with);
-            guide_ = std::make_unique<session::SchemaGuide>(scene_schema(work.registry()));
+            check_ =
+                std::make_unique<session::CheckTask>(work.scene.registry(), work.text.built_with);
+            guide_ = std::make_unique<session::SchemaGuide>(scene_schema(work.scene.registry()));
         }
         take_text(work);
         mark_error_of_session(work);
@@ -91,14 +100,14 @@ public:
         if (applies) apply(work);
         check_if_changed(work);
         select_by_cursor(work);
-        work.text_fault = refused_ ? refused_what_ : shown_.empty() ? "" : shown_.front().message();
-        work.text_changed = text_.changed() && !broken_file_;
+        work.text.fault = refused_ ? refused_what_ : shown_.empty() ? "" : shown_.front().message();
+        work.text.changed = text_.changed() && !broken_file_;
     }
 
 private:
     // ---- what stands above and below the text ----
 
-    void header(Workspace& work) {
+    void header(Topics& work) {
         const bool changed = text_.changed();
         if (text_button(icon::check, "Apply",
                         broken_file_
@@ -113,7 +122,7 @@ private:
                 broken_file_ ? "Leaves the file as it is" : "Shows the scene as it is again",
                 changed || broken_file_)) {
             broken_file_.reset();
-            work.mended.reset();
+            work.text.mended.reset();
             forget_faults();
             shown_document_ = nullptr;
             text_.set_clean();
@@ -146,7 +155,7 @@ private:
     }
 
     // A key that the user was sent for and that is not written: it can be.
-    void offer(Workspace& work) {
+    void offer(Topics& work) {
         if (!offered_) return;
         const int object = text_.tree().find(offered_->pointer);
         const bool there =
@@ -234,40 +243,41 @@ private:
     // ---- the text and the document ----
 
     // A new document replaces the text, unless the user is in the middle of changing it.
-    void take_text(Workspace& work) {
-        if (work.broken) {
-            broken_file_ = work.broken->file;
+    void take_text(Topics& work) {
+        if (work.text.broken) {
+            broken_file_ = work.text.broken->file;
             // A text that is being put right keeps its undo.
-            text_.set_text(work.broken->text);
-            refuse(work.broken->error);
-            work.broken.reset();
-            shown_document_ = work.editor().document();
+            text_.set_text(work.text.broken->text);
+            refuse(work.text.broken->error);
+            work.text.broken.reset();
+            shown_document_ = work.scene.editor().document();
             return;
         }
-        if (broken_file_ && !work.mended) {  // it was opened, or given up
+        if (broken_file_ && !work.text.mended) {  // it was opened, or given up
             broken_file_.reset();
             shown_document_ = nullptr;
             text_.set_clean();
             forget_faults();
         }
-        if (scene_ != work.scenes_shown()) {  // what was typed was into the text of another one
-            scene_ = work.scenes_shown();
+        if (scene_ !=
+            work.scene.scenes_shown()) {  // what was typed was into the text of another one
+            scene_ = work.scene.scenes_shown();
             followed_.clear();
             offered_.reset();
             if (!broken_file_) shown_document_ = nullptr;
         }
-        const auto& document = work.editor().document();
+        const auto& document = work.scene.editor().document();
         if (document && document != shown_document_ && !broken_file_ &&
             (shown_document_ == nullptr || !text_.changed())) {
             const bool same_scene = shown_document_ != nullptr;
             shown_document_ = document;
-            text_.set_text(work.editor().text(), same_scene);
+            text_.set_text(work.scene.editor().text(), same_scene);
             checked_version_ = text_.version();
             forget_faults();
         }
     }
 
-    void apply(Workspace& work) {
+    void apply(Topics& work) {
         const std::string text = text_.text();
         try {
             if (broken_file_) {
@@ -277,22 +287,22 @@ private:
                 write_file_atomically(file, text);
                 text_.set_clean();
                 forget_faults();
-                if (file == work.editor().file()) {
-                    work.mended.reset();
+                if (file == work.scene.editor().file()) {
+                    work.text.mended.reset();
                     broken_file_.reset();
                     shown_document_ = nullptr;
-                    work.reload();
+                    work.saving.reload();
                 } else {
-                    work.open(file);
+                    work.opening.open(file);
                 }
                 return;
             }
-            work.editor().replace_text(text, "Edit the scene's text");
-            shown_document_ = work.editor().document();
+            work.scene.editor().replace_text(text, "Edit the scene's text");
+            shown_document_ = work.scene.editor().document();
             text_.set_clean();
             refused_.reset();
             show_faults();
-            work.tell("Applied", Notice::Kind::success);
+            work.messages.tell("Applied", Notice::Kind::success);
         } catch (const Error& error) {
             refuse(error);
         }
@@ -301,11 +311,11 @@ private:
     // ---- faults ----
 
     // Looks at what was typed; a text that is the scene's was looked at when it was loaded.
-    void check_if_changed(const Workspace& work) {
+    void check_if_changed(const Topics& work) {
         if (checked_version_ == text_.version()) return;
         checked_version_ = text_.version();
         if (text_.changed() || broken_file_ || refused_) {
-            check_->want(text_.text(), broken_file_ ? *broken_file_ : work.editor().place(),
+            check_->want(text_.text(), broken_file_ ? *broken_file_ : work.scene.editor().place(),
                          ImGui::GetTime());
         } else {
             check_->forget();
@@ -353,14 +363,14 @@ private:
 
     // An error without a file is of the scene that runs, whose text is not shown while another
     // one is put right.
-    bool is_of_shown(const Workspace& work, const std::string& file) const {
+    bool is_of_shown(const Topics& work, const std::string& file) const {
         if (file.empty()) return !broken_file_;
-        return file == (broken_file_ ? *broken_file_ : work.editor().file());
+        return file == (broken_file_ ? *broken_file_ : work.scene.editor().file());
     }
 
     // What parsed here may still be refused by the simulation.
-    void mark_error_of_session(Workspace& work) {
-        const auto& error = work.now().error;
+    void mark_error_of_session(Topics& work) {
+        const auto& error = work.running.now().error;
         if (error == marked_) return;
         marked_ = error;
         if (error && !is_of_shown(work, error->place().file)) return;
@@ -376,24 +386,24 @@ private:
 
     // The entry of the text that the document has at this pointer: by its name, where the text has
     // been changed.
-    int entry_of(const Workspace& work, const std::string& pointer) const {
+    int entry_of(const Topics& work, const std::string& pointer) const {
         const TextTree& tree = text_.tree();
         const int same = tree.find(pointer);
         if (!text_.changed() || selectable(pointer) != pointer) return same;
-        const std::string name = object_name(work.document(), pointer);
+        const std::string name = object_name(work.scene.document(), pointer);
         for (const auto& [section, object] : tree.objects())
             if (pointer.starts_with("/" + section + "/") && tree.object_name(object) == name)
                 return object;
         return same;
     }
 
-    void follow_selection(Workspace& work) {
-        const Selection selection = work.selection();
-        if (broken_file_ || !work.has_scene()) return;
+    void follow_selection(Topics& work) {
+        const Selection selection = work.chosen.object;
+        if (broken_file_ || !work.scene.is_open()) return;
         if (!selection.field.empty()) {  // asked for once, however often for the same one
             Selection taken = selection;
             taken.field.clear();
-            work.select(taken);
+            work.chosen.select(taken);
             followed_ = selection.pointer;
             show_field(work, selection.pointer, selection.field);
             return;
@@ -406,7 +416,7 @@ private:
             go_to_entry(entry);
     }
 
-    void show_field(const Workspace& work, const std::string& pointer, const std::string& field) {
+    void show_field(const Topics& work, const std::string& pointer, const std::string& field) {
         offered_.reset();
         text_.focus();
         const int object = entry_of(work, pointer);
@@ -428,11 +438,11 @@ private:
     }
 
     // The user has moved the cursor, or typed: what it is in is selected.
-    void select_by_cursor(Workspace& work) {
+    void select_by_cursor(Topics& work) {
         const std::size_t cursor = text_.cursor();
         if (cursor == cursor_) return;
         cursor_ = cursor;
-        if (!text_.is_focused() || broken_file_ || !work.has_scene()) return;
+        if (!text_.is_focused() || broken_file_ || !work.scene.is_open()) return;
         const TextTree& tree = text_.tree();
         const int entry = tree.entry_at(cursor);
         if (entry == TextTree::none) return;
@@ -442,24 +452,24 @@ private:
         if (const int object = tree.find(pointer); text_.changed() &&
                                                    std::ranges::count(pointer, '/') == 2 &&
                                                    !pointer.starts_with("/parameters/"))
-            pointer = work.pointer_of(tree.object_name(object));
-        if (pointer.empty() || pointer == work.selection().pointer) return;
-        if (work.document().find(pointer) == nullptr) return;
+            pointer = work.scene.pointer_of(tree.object_name(object));
+        if (pointer.empty() || pointer == work.chosen.object.pointer) return;
+        if (work.scene.document().find(pointer) == nullptr) return;
         followed_ = pointer;
         offered_.reset();
-        work.select({pointer, -1, ""});
+        work.chosen.select({pointer, -1, ""});
     }
 
     // ---- completion ----
 
-    session::CompletionSource completion_source(const Workspace& work) const {
-        session::CompletionSource source{*guide_, work.registry()};
-        source.folder = (broken_file_ ? *broken_file_ : work.editor().place()).parent_path();
-        for (const session::QuantityInfo& q : work.now().present_quantities())
+    session::CompletionSource completion_source(const Topics& work) const {
+        session::CompletionSource source{*guide_, work.scene.registry()};
+        source.folder = (broken_file_ ? *broken_file_ : work.scene.editor().place()).parent_path();
+        for (const session::QuantityInfo& q : work.running.now().present_quantities())
             if (q.may_optimise) source.paths.push_back(q.path);
-        for (const session::ShownField& field : work.now().colours)
+        for (const session::ShownField& field : work.running.now().colours)
             source.colours.push_back(field.name);
-        for (const session::ShownField& field : work.now().arrows)
+        for (const session::ShownField& field : work.running.now().arrows)
             source.arrows.push_back(field.name);
         return source;
     }
@@ -474,7 +484,7 @@ private:
     std::unique_ptr<session::CheckTask> check_;  // both are made when the text is first shown
     std::unique_ptr<session::SchemaGuide> guide_;
     std::shared_ptr<const document::Document> shown_document_;
-    std::uint64_t scene_ = 0;            // Workspace::scenes_shown
+    std::uint64_t scene_ = 0;            // EditedScene::scenes_shown
     std::uint64_t checked_version_ = 0;  // of the text
     bool holds_ = false;                 // the keys of Apply, still
     // What the check of the text has found, what was refused as a whole, and both.

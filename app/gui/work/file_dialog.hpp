@@ -3,31 +3,32 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/gui/work/picture.hpp"
-#include "app/gui/work/workspace.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/topics.hpp"
 
 namespace hindcast::gui {
 
 class FileDialog {
 public:
-    // Opens when the workspace requests it, and gives the workspace the result.
-    void draw(Workspace& work);
+    // Opens on a request (Requests), and acts on the chosen file.
+    void draw(Topics& work);
 
 private:
     enum class TextField : std::uint8_t { none, folder, name };
     enum class Purpose : std::uint8_t { open, save, choose, results };
-    void begin(Workspace& work, Purpose purpose);
+    void begin(Topics& work, Purpose purpose);
     bool saving() const { return purpose_ == Purpose::save; }
     bool is_wanted(const std::filesystem::path& file) const;
     bool is_results_folder() const;  // the one that is shown
     void go_to(const std::filesystem::path& folder, TextField typed_in = TextField::name);
-    void choose(Workspace& work);
+    void choose(Topics& work);
     void sort();
     void refuse(const std::string& fault, TextField typed_in = TextField::name);
     void draw_preview();

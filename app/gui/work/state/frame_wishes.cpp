@@ -1,4 +1,4 @@
-#include "app/gui/work/frame_wishes.hpp"
+#include "app/gui/work/state/frame_wishes.hpp"
 
 #include <fmt/format.h>
 #include <imgui_internal.h>

@@ -1,4 +1,4 @@
-#include "app/gui/work/files.hpp"
+#include "app/gui/work/file_dialog.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -11,7 +11,14 @@
 #include <utility>
 
 #include "app/gui/draw/widgets.hpp"
+#include "app/gui/draw/words.hpp"
+#include "app/gui/work/files/opened_results.hpp"
+#include "app/gui/work/files/opening.hpp"
+#include "app/gui/work/files/saving.hpp"
 #include "app/gui/work/scene_card.hpp"
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/settings.hpp"
 #include "app/session/document/scene_files.hpp"
 #include "engine/base/files.hpp"
 #include "engine/robot/robot_scene.hpp"
@@ -38,26 +45,28 @@ std::string changed_text(const fs::path& file) {
 
 // ---- the dialog ---------------------------------------------------------------------------------
 
-void FileDialog::begin(Workspace& work, Purpose purpose) {
+void FileDialog::begin(Topics& work, Purpose purpose) {
     purpose_ = purpose;
     const bool saving = this->saving();
     confirm_ = false;
     fault_.clear();
-    const fs::path& file = work.editor().file();
+    const fs::path& file = work.scene.editor().file();
     // The folder that was used last, in this or an earlier session.
     std::error_code error;
     folder_ = work.settings.folder;
     if (folder_.empty() || !fs::is_directory(folder_, error))
         folder_ = file.empty() ? fs::current_path() : fs::absolute(file).parent_path();
     // A scene is saved where it is; a bundled one is not.
-    if (saving && !file.empty() && !work.is_example()) folder_ = fs::absolute(file).parent_path();
-    if (saving && work.is_bundled(folder_)) folder_ = work.output_folder();
+    if (saving && !file.empty() && !work.scene.is_example())
+        folder_ = fs::absolute(file).parent_path();
+    if (saving && work.scene.is_bundled(folder_)) folder_ = work.scene.output_folder();
     if (purpose == Purpose::results) {
         folder_ = results_folder_;
-        if (folder_.empty()) folder_ = work.output_folder() / "out";
-        if (!fs::is_directory(folder_, error)) folder_ = work.output_folder();
+        if (folder_.empty()) folder_ = work.scene.output_folder() / "out";
+        if (!fs::is_directory(folder_, error)) folder_ = work.scene.output_folder();
     }
-    name_ = saving ? (file.empty() ? work.file_stem() + ".json" : file.filename().string()) : "";
+    name_ =
+        saving ? (file.empty() ? work.scene.file_stem() + ".json" : file.filename().string()) : "";
     preview_ = {};
     go_to(folder_);
     ImGui::OpenPopup("###files");
@@ -126,10 +135,10 @@ void FileDialog::refuse(const std::string& fault, TextField typed_in) {
     takes_focus_ = typed_in;
 }
 
-void FileDialog::choose(Workspace& work) {
+void FileDialog::choose(Topics& work) {
     if (name_.empty() && is_results_folder()) {
         results_folder_ = folder_;
-        work.open_results(folder_);
+        work.results.open(folder_);
         ImGui::CloseCurrentPopup();
         return;
     }
@@ -143,16 +152,16 @@ void FileDialog::choose(Workspace& work) {
     }
     if (saving()) {
         if (file.extension() != ".json") file += ".json";
-        if (work.is_bundled(file)) {
+        if (work.scene.is_bundled(file)) {
             refuse("bundled scenes are not written over; choose another folder");
             return;
         }
-        if (fs::exists(file, error) && !confirm_ && file != work.editor().file()) {
+        if (fs::exists(file, error) && !confirm_ && file != work.scene.editor().file()) {
             confirm_ = true;
             takes_focus_ = TextField::name;
             return;
         }
-        if (!work.save_as(file)) return;
+        if (!work.saving.save_as(file)) return;
     } else {
         if (!fs::exists(file, error)) {
             refuse(file.filename().string() + " does not exist in this folder");
@@ -160,17 +169,17 @@ void FileDialog::choose(Workspace& work) {
         }
         if (purpose_ == Purpose::results) {
             results_folder_ = fs::absolute(file).parent_path();
-            work.open_results(file);
+            work.results.open(file);
             ImGui::CloseCurrentPopup();
             return;
         }
         if (purpose_ == Purpose::open)
-            work.open(file);
+            work.opening.open(file);
         else
             std::exchange(wish_, {}).chosen(file);
     }
     work.settings.folder = fs::absolute(file).parent_path().string();
-    work.save_settings();
+    work.settings.save();
     ImGui::CloseCurrentPopup();
 }
 
@@ -196,16 +205,16 @@ void FileDialog::draw_preview() {
     ImGui::PopStyleColor();
 }
 
-void FileDialog::draw(Workspace& work) {
-    if (work.show_open || work.show_save_as) {
-        begin(work, work.show_save_as ? Purpose::save : Purpose::open);
-        work.show_open = work.show_save_as = false;
-    } else if (work.show_open_results) {
-        work.show_open_results = false;
+void FileDialog::draw(Topics& work) {
+    if (work.requests.show_open || work.requests.show_save_as) {
+        begin(work, work.requests.show_save_as ? Purpose::save : Purpose::open);
+        work.requests.show_open = work.requests.show_save_as = false;
+    } else if (work.requests.show_open_results) {
+        work.requests.show_open_results = false;
         begin(work, Purpose::results);
-    } else if (work.wants_file) {
-        wish_ = std::move(*work.wants_file);
-        work.wants_file.reset();
+    } else if (work.requests.wants_file) {
+        wish_ = std::move(*work.requests.wants_file);
+        work.requests.wants_file.reset();
         begin(work, Purpose::choose);
     }
     const std::string title = saving()                       ? "Save scene as"
@@ -335,7 +344,7 @@ void FileDialog::draw(Workspace& work) {
     ImGui::SameLine();
     if (text_button(nullptr, "Cancel", "Closes this", true, false, width) ||
         ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
-        work.forget_name();
+        work.saving.forget_name();
         ImGui::CloseCurrentPopup();
         if (const auto cancelled = std::exchange(wish_, {}).cancelled) cancelled();
     }

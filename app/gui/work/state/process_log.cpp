@@ -1,4 +1,4 @@
-#include "app/gui/work/process_log.hpp"
+#include "app/gui/work/state/process_log.hpp"
 
 #include <chrono>
 

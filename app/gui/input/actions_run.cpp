@@ -1,0 +1,198 @@
+// The actions of time and of the optimisation.
+#include <algorithm>
+
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
+#include "app/gui/work/state/requests.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/values/found_values.hpp"
+
+namespace hindcast::gui {
+
+using session::Optimise;
+
+namespace {
+
+bool can_optimise(const Topics& w) {
+    return shows_run(w) && !w.running.now().present_parameters().empty();
+}
+bool has_history(const Topics& w) {
+    return shows_run(w) && w.running.now().history && !w.running.now().history->empty();
+}
+
+// To another of the iterations that are kept.
+void show_iteration(Topics& w, std::ptrdiff_t by) {
+    const auto& rows = *w.running.now().history;
+    const std::int64_t shown = w.running.now().shown_iteration,
+                       from = shown < 0 ? rows.back().iteration : shown;
+    const auto at = std::ranges::lower_bound(rows, from, {}, &session::IterationInfo::iteration);
+    const auto next = std::clamp<std::ptrdiff_t>(at - rows.begin() + by, 0, std::ssize(rows) - 1);
+    w.running.send(session::ShowIteration{rows[static_cast<std::size_t>(next)].iteration});
+}
+
+}  // namespace
+
+std::vector<Action> simulation_actions() {
+    return {
+        {"play", "Simulation", icon::play, "Play or pause", ImGuiKey_Space,
+         "Moves through simulated time at the speed chosen beside", shows_run,
+         [](Topics& w) { w.running.play(!w.running.now().playing); },
+         [](const Topics& w) { return w.running.now().playing; }},
+        {"step_back",
+         "Simulation",
+         icon::step_back,
+         "Step back",
+         ImGuiKey_LeftArrow,
+         "One step of simulated time back",
+         shows_run,
+         [](Topics& w) { w.running.send(session::StepBy{-1}); },
+         {},
+         true},
+        {"step",
+         "Simulation",
+         icon::step_forward,
+         "Step",
+         ImGuiKey_RightArrow,
+         "One step of simulated time on",
+         shows_run,
+         [](Topics& w) { w.running.send(session::StepBy{1}); },
+         {},
+         true},
+        {"home", "Simulation", icon::start, "To the start", ImGuiKey_Home, "Time 0", shows_run,
+         [](Topics& w) { w.running.send(session::Seek{0}); }, nullptr},
+        {"end", "Simulation", icon::end, "To the end", ImGuiKey_End, "The last step", shows_run,
+         [](Topics& w) { w.running.send(session::Seek{w.running.now().steps}); }, nullptr},
+        {"reset",
+         "Simulation",
+         icon::undo,
+         "Reset",
+         ImGuiKey_R,
+         "Time 0 and the parameters of the scene file; the iterations so far can still be scrubbed",
+         shows_run,
+         [](Topics& w) { w.running.send(session::Reset{}); },
+         {},
+         false,
+         true},
+    };
+}
+
+std::vector<Action> optimise_actions() {
+    const auto optimising = [](const Topics& w) {
+        return shows_run(w) && w.running.is_optimising();
+    };
+    return {
+        {"optimise", "Optimise", icon::bolt, "Optimise", ImGuiKey_O,
+         "Changes the parameters, iteration by iteration, so that the loss falls; again: pause",
+         can_optimise,
+         [](Topics& w) {
+             w.running.optimise(w.running.is_optimising() ? Optimise::What::pause
+                                                          : Optimise::What::start);
+         },
+         optimising},
+        {"iterate",
+         "Optimise",
+         icon::one,
+         "One iteration",
+         ImGuiMod_Shift | ImGuiKey_O,
+         "One update of the parameters",
+         can_optimise,
+         [](Topics& w) { w.running.optimise(Optimise::What::one); },
+         {}},
+        {"stop",
+         "Optimise",
+         icon::stop,
+         "Stop",
+         0,
+         "Ends the optimisation; the next start begins with a fresh optimiser",
+         optimising,
+         [](Topics& w) { w.running.optimise(Optimise::What::stop); },
+         {}},
+        {"previous_iteration",
+         "Optimise",
+         nullptr,
+         "Iteration before",
+         ImGuiKey_Comma,
+         "Shows the iteration before the one shown",
+         has_history,
+         [](Topics& w) { show_iteration(w, -1); },
+         {},
+         true,
+         true},
+        {"next_iteration",
+         "Optimise",
+         nullptr,
+         "Next iteration",
+         ImGuiKey_Period,
+         "Shows the iteration after the one shown",
+         has_history,
+         [](Topics& w) { show_iteration(w, 1); },
+         {},
+         true},
+        {"newest",
+         "Optimise",
+         nullptr,
+         "Newest iteration",
+         ImGuiMod_Shift | ImGuiKey_Period,
+         "Shows the scene as it is now, and each iteration as it comes",
+         has_history,
+         [](Topics& w) { w.running.send(session::ShowIteration{}); },
+         {}},
+        {"ghost", "Optimise", icon::ghost, "Ghost of this iteration", ImGuiMod_Shift | ImGuiKey_G,
+         "The shown iteration stays in the picture, pale, beside the others; again: takes it away",
+         has_history,
+         [](Topics& w) {
+             if (w.running.now().ghost_iteration >= 0)
+                 w.running.send(session::Ghost{});
+             else
+                 w.running.send(session::Ghost{w.running.now().shown_iteration});
+         },
+         [](const Topics& w) { return w.running.now().ghost_iteration >= 0; }},
+        {"branch",
+         "Optimise",
+         icon::branch,
+         "Branch from here",
+         ImGuiKey_B,
+         "Goes on from the shown iteration's parameters with a fresh optimiser; one from before an "
+         "edit brings its scene back, which can be undone",
+         has_history,
+         [](Topics& w) { w.values.branch(w.running.now().shown_iteration); },
+         {}},
+        {"accept",
+         "Optimise",
+         icon::accept,
+         "Accept",
+         ImGuiMod_Ctrl | ImGuiKey_Enter,
+         "Writes the shown iteration's parameters into the scene; can be undone. One from before "
+         "an edit is branched from first (B)",
+         has_history,
+         [](Topics& w) { w.values.accept(); },
+         {},
+         false,
+         true},
+        {"revert",
+         "Optimise",
+         icon::undo,
+         "Revert",
+         0,
+         "Back to the parameters that the scene file has",
+         has_history,
+         [](Topics& w) { w.running.send(session::Revert{}); },
+         {}},
+        {"check",
+         "Optimise",
+         icon::check,
+         "Check the gradient",
+         0,
+         "Compares the gradient with finite differences of the loss",
+         can_optimise,
+         [](Topics& w) {
+             w.running.send(session::CheckGradient{});
+             w.requests.focus_panel = "Gradient check";
+         },
+         {},
+         false,
+         true},
+    };
+}
+
+}  // namespace hindcast::gui

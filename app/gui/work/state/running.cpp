@@ -1,0 +1,36 @@
+#include "app/gui/work/state/running.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hindcast::gui {
+
+Running::Running(SessionLink link) : link_(std::move(link)), snapshot_(link_.snapshot()) {}
+
+void Running::update() {
+    snapshot_ = link_.snapshot();
+    if (speed_ == now().speed_asked) speed_.reset();
+}
+
+const session::IterationInfo* Running::best_row() const {
+    if (!now().history) return nullptr;
+    const auto row =
+        std::ranges::find(*now().history, now().best_iteration, &session::IterationInfo::iteration);
+    return row == now().history->end() ? nullptr : &*row;
+}
+
+bool Running::has_measured() const {
+    return now().stage != nullptr &&
+           std::ranges::any_of(now().stage->drawables, &render::Drawable::measured);
+}
+
+void Running::play(bool on) { send(session::Play{on}); }
+
+void Running::set_speed(double seconds_per_second) {
+    speed_ = seconds_per_second;
+    send(session::SetSpeed{seconds_per_second});
+}
+
+void Running::optimise(session::Optimise::What what) { send(session::Optimise{what}); }
+
+}  // namespace hindcast::gui

@@ -1,0 +1,101 @@
+#include "app/gui/work/view/looks.hpp"
+
+#include <utility>
+
+#include "app/gui/work/state/edited_scene.hpp"
+#include "app/gui/work/state/messages.hpp"
+#include "app/gui/work/state/running.hpp"
+#include "app/gui/work/state/settings.hpp"
+
+namespace hindcast::gui {
+
+using document::Node;
+
+Looks::Looks(Running& running, EditedScene& scene, Messages& messages)
+    : running_(running), scene_(scene), messages_(messages) {}
+
+void Looks::update() {
+    colours.apply(view, running_.now());
+    if (running_.now().trails != trails_) {
+        trails_ = running_.now().trails;
+        view.trail_lines.clear();
+        if (trails_) view.trail_lines = *trails_;
+    }
+}
+
+void Looks::begin(const Settings& settings) {
+    camera_is_set = false;
+    view = {};
+    settings.set(view);
+    hidden.clear();
+    fit_arrows = true;
+    colours = session::ColourLook::of(scene_.document());
+    colours.apply(view, running_.now());
+    session::ViewLook looks = session::ViewLook::of(scene_.document());
+    looks.apply(view);
+    arrows = std::move(looks.arrows);
+    distances = std::move(looks.distances);
+    send_frame_contents();
+}
+
+bool Looks::is_flat() const {
+    const auto& stage = running_.now().stage;
+    return stage != nullptr && stage->dimension == 2 && !view.heights;
+}
+
+void Looks::reset_camera(double aspect) {
+    const auto& stage = running_.now().stage;
+    if (!stage) return;
+    render::Stage seen;
+    seen.dimension = is_flat() ? 2 : 3;  // a field's heights are looked at from the side
+    seen.up = stage->up;
+    seen.low = stage->low;
+    seen.high = stage->high;
+    view.camera = render::default_camera(seen, aspect);
+    const auto vector = [&](const char* pointer, render::Vec3& place) {
+        const Node* node = scene_.document().find(pointer);
+        if (node == nullptr || !node->is_array() || node->size() != 3) return;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const Node& n = node->item(k);
+            if (n.is_integer() || n.is_real())
+                place[k] = n.is_integer() ? static_cast<double>(n.integer()) : n.real();
+        }
+    };
+    if (stage->dimension == 3) {
+        vector("/view/camera/eye", view.camera.eye);
+        vector("/view/camera/target", view.camera.target);
+    }
+    camera_is_set = true;
+}
+
+void Looks::send_frame_contents() {
+    running_.send(session::FrameContents{colours.by, arrows, view.trails});
+}
+
+void Looks::colour_by(const std::string& field) {
+    if (colours.by != field && colours.range == session::ColourLook::Range::hand)
+        colours.range = session::ColourLook::Range::run;
+    colours.by = field;
+    colours.apply(view, running_.now());
+    send_frame_contents();
+}
+
+void Looks::keep_colours() {
+    if (!scene_.set("/view", colours.in_view_of(scene_.document()), "Colours of the view")) return;
+    messages_.tell("The colours are part of the scene now; Ctrl+S writes its file");
+}
+
+void Looks::keep_view() {
+    const session::ViewLook looks{.arrows = arrows,
+                                  .most_arrows = view.most_arrows,
+                                  .tubes = view.tubes,
+                                  .slice = view.slice,
+                                  .heights = view.heights ? view.height_scale : 0,
+                                  .distances = distances};
+    if (!scene_.set("/view", looks.in_view_of(scene_.document()), "View")) return;
+    messages_.tell(
+        "Arrows, tubes, slice, heights and distances are part of the scene now; Ctrl+S writes its "
+        "file");
+}
+
+}  // namespace hindcast::gui

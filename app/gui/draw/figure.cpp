@@ -16,7 +16,7 @@ namespace {
 
 using Range = AxisRange;
 
-// Of a logarithmic axis: what is smaller is to the largest number as rounding is.
+// The range of a logarithmic axis, relative to the largest number: smaller values are rounding.
 constexpr double most_decades = 1e-16;
 
 bool is_shown(const Figure& figure, double x, double y) {

@@ -19,7 +19,7 @@ inline constexpr std::array<std::uint32_t, 7> curve_colours = {
 struct Curve {
     std::string name;
     std::vector<double> x, y;
-    // Of curve_colours, modulo their number; none: that of its place among the curves.
+    // Index into curve_colours, modulo their number; none: the index of the curve itself.
     std::optional<std::size_t> colour = {};
     bool faint = false;  // one of many beside those that matter
 };

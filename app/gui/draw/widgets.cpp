@@ -109,7 +109,7 @@ void beside(float width, float spacing) {
 std::string cut_to(const std::string& text, float width) {
     const auto wide = [](const std::string& t) { return ImGui::CalcTextSize(t.c_str()).x; };
     if (wide(text) <= width) return text;
-    // Where characters begin: a cut stands between two of them.
+    // The first byte of each character: the text may be cut there.
     std::vector<std::size_t> begins;
     for (std::size_t k = 0; k < text.size(); ++k)
         if ((static_cast<unsigned char>(text[k]) & 0xC0U) != 0x80U) begins.push_back(k);

@@ -43,8 +43,8 @@ void beside(float width, float spacing = 6);
 // Text cut to the width; its tooltip is then the whole text.
 void cut_text(const std::string& text, float width);
 
-// What a scene file calls by an identifier, in words: "gradient descent", "L-BFGS". Names that users
-// give are shown as they are.
+// The words for an identifier of scene files: "gradient descent", "L-BFGS". Names that users give
+// are shown as they are.
 std::string label_of(const std::string& identifier);
 // Likewise a path, whose first part is a name: "my_cage.rest length", "robot.body mass[left_foot]".
 std::string path_label(const std::string& path);
@@ -95,7 +95,7 @@ enum class Typed : std::uint8_t { goes_on, entered, left };
 Typed name_field(const char* id, std::string& name, bool& fresh, const std::string& tooltip);
 
 bool search_field(const char* id, std::string& text, const char* hint);
-// Whether all words of `search` occur in the text, ignoring case.
+// True if all words of `search` occur in the text, ignoring case.
 bool matches(const std::string& text, const std::string& search);
 
 // A number of the document: integer, real or fraction.

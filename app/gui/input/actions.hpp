@@ -26,7 +26,7 @@ struct Action {
     bool repeats = false;                        // while its key is held
     bool starts_group = false;                   // a separator above it in its menu
 
-    // Whether it is in the menu or in a group of it.
+    // True if the action is in the menu `of` or in a group of that menu.
     bool is_in(const std::string& of) const { return menu.substr(0, menu.find('/')) == of; }
 };
 

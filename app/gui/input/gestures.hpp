@@ -39,7 +39,7 @@ struct GestureRow {
 // If two rows match at once, the first counts.
 std::span<const GestureRow> gestures();
 
-// Whether the gesture happens in this frame, wherever the mouse is. `plane`: the scene is
+// True if the gesture happens in this frame, wherever the mouse is. `plane`: the scene is
 // two-dimensional, or seen without perspective.
 bool happens(Gesture gesture, bool plane = false);
 

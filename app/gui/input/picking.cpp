@@ -19,7 +19,7 @@ const Drawable* drawable_of(const Stage& stage, int number) {
                : &stage.drawables[static_cast<std::size_t>(number)];
 }
 
-// How many parts a thing has; of cells, up to the last one that is seen.
+// The number of parts of a drawable; cells are counted up to the last visible one.
 std::int64_t count_of(const Drawable& drawable) {
     switch (render::elements_of(drawable.kind)) {
         case ElementKind::point: return drawable.count;

@@ -18,7 +18,7 @@ namespace {
 using render::dot;
 using render::Vec3;
 
-// Where the mouse is in the plane through the place, parallel to the picture.
+// The point under the mouse in the plane through `place` that is parallel to the picture.
 Vec3 in_plane(const render::Camera& camera, const Vec3& place, ImVec2 mouse, int width,
               int height) {
     const render::Ray ray = render::ray_through(camera, static_cast<double>(mouse.x),

@@ -17,7 +17,7 @@ constexpr const char* sides[] = {"x", "y", "z", "as seen"};
 constexpr double default_radius = 0.01, default_pixels = 2;
 constexpr float choice_wide = 84, slider_wide = 150;
 
-// Which of the sides the slice is across; 3: none of the axes.
+// The axis that the slice is normal to; 3: none of them.
 std::size_t side_of(const render::Slice& slice) {
     for (std::size_t c = 0; c < 3; ++c)
         if (slice.normal[c] != 0 && slice.normal[(c + 1) % 3] == 0 &&

@@ -39,7 +39,7 @@ std::optional<DistanceEnd> end_under_mouse(Context& context, ImVec2 at, int widt
                   px(snap));
 }
 
-// What an end is on: "ball, point 0", "a place".
+// The thing that an end is on, in words: "ball, point 0", "a place".
 std::string end_text(const DistanceEnd& end) {
     if (end.of.empty()) return "a place";
     return end.points.size() == 1 ? fmt::format("{}, point {}", end.of, end.points.front())
@@ -97,7 +97,7 @@ void Measuring::draw(Context& context, ImVec2 at, int width, int height) const {
         distances_in(work.looks.distances, *stage, *frame, points, work.looks.distance_problem);
     draw_distances(at, width, height, work.looks.view.camera, placed, stage->dimension);
     if (work.looks.tool != Tool::measure) return;
-    // What is begun, to the place under the mouse.
+    // The distance begun by the first click, up to the place under the mouse.
     if (first_ && under_mouse_)
         draw_distances(at, width, height, work.looks.view.camera,
                        distances_in({{*first_, *under_mouse_}}, *stage, *frame, points,

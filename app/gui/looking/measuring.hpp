@@ -1,5 +1,5 @@
-// The distance tool: two clicks in the picture are the ends of a distance, which goes along with what
-// it ends at. What is measured is listed in a bar below.
+// The distance tool: two clicks in the picture are the ends of a distance, which moves along with
+// the things at its ends. A bar below lists the distances.
 #pragma once
 
 #include <imgui.h>
@@ -33,8 +33,8 @@ private:
     double looked_ = 0;   // ImGui::GetTime()
 };
 
-// What was picked, as an end of a distance: the point where one is within `near` pixels of the mouse,
-// else the place on the thing. None where nothing was picked. `mouse`: in pixels of the picture.
+// The pick as an end of a distance: the point where one is within `near` pixels of the mouse, else
+// the place on the thing. None where nothing was picked. `mouse`: in pixels of the picture.
 std::optional<session::DistanceEnd> end_at(const render::Stage& stage, const render::Frame& frame,
                                            const session::PointPlaces& points,
                                            const render::Pick& pick, const render::Camera& camera,

@@ -1,4 +1,4 @@
-// Where a slice, its outline and its handle are.
+// Places of a slice, its outline and its handle.
 #include <algorithm>
 #include <cmath>
 

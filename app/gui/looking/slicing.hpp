@@ -37,17 +37,17 @@ render::Slice turned(const render::Slice& slice, const render::Vec3& normal,
 std::array<double, 2> slice_range(const render::Slice& slice, const render::Bounds& box);
 // The corners of what the plane has in common with the box, in turn; fewer than three: nothing.
 std::vector<render::Vec3> slice_outline(const render::Slice& slice, const render::Bounds& box);
-// Where the handle is: the middle of the box, moved along the normal onto the plane.
+// The place of the handle: the middle of the box, moved along the normal onto the plane.
 render::Vec3 slice_handle(const render::Slice& slice, const render::Bounds& box);
-// How far along the normal a mouse has come, m, that moved by so many pixels from the handle: where the
-// normal is seen short, so far as if it were seen under 24 degrees.
+// The distance along the normal, m, for a mouse that moved by so many pixels from the handle. A
+// normal that points more nearly at the eye counts as one at 24 degrees to the line of sight.
 double moved_along(const render::Slice& slice, const render::Vec3& handle,
                    const render::Camera& camera, int width, int height,
                    const std::array<double, 2>& by);
-// Where a place is on the screen, in a picture of this size at `at`; none behind the eye.
+// The pixel of a place on the screen, in a picture of this size at `at`; none behind the eye.
 std::optional<ImVec2> pixel_of(const Context& context, const render::Vec3& place, ImVec2 at,
                                int width, int height);
-// What a slice is for: everything at the start, and a little more.
+// The box that a slice cuts: everything at the start, with a small margin.
 render::Bounds box_of(const render::Stage& stage);
 
 }  // namespace hindcast::gui

@@ -1,4 +1,4 @@
-// What can be added, in words: shapes first, then the types of modules that no shape is of. Used by
+// Menus of things to add, in words: shapes first, then the module types that have no shape. Used by
 // the tree's "Add", the picture's menu and the palette.
 #pragma once
 
@@ -13,7 +13,7 @@ void add_items(const EditedScene& scene, Adding& adding, Requests& requests,
                model::Section section);
 // A menu for each section.
 void add_items_of_all(Context& context);
-// What can be done with the selected object: copies, mirror, size, grid.
+// Menu items for the selected object: copies, mirror, size, grid.
 void object_items(Context& context);
 // A new scene of each template.
 void template_items(const EditedScene& scene, Opening& opening);

@@ -1,5 +1,5 @@
-// Which points or elements a box or a lasso on the picture holds. Pure functions of the stage and
-// of where its points are, so that they can be tested without a window.
+// The points or elements within a box or a lasso on the picture. Pure functions of the stage and of
+// the places of its points, so that they can be tested without a window.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ using Pixel = std::array<double, 2>;  // from the picture's upper left corner
 // By the even-odd rule; fewer than three corners hold nothing.
 bool contains(std::span<const Pixel> polygon, const Pixel& pixel);
 
-// What is seen by the camera in a picture of this size within the polygon, what is behind other
-// things included. Points of bodies; or elements by their middles: triangles of surfaces, lines.
-// `points`: where all points of the scene are (m). Without objects of the hidden names.
+// The parts within the polygon in a picture of this size, including those behind other things.
+// Points of bodies; or elements by their middles: triangles of surfaces, lines. `points`: the
+// places of all points of the scene, m. Objects of the hidden names are left out.
 session::Parts parts_within(const render::Stage& stage, std::span<const render::Vec3> points,
                             const std::set<std::string>& hidden, const render::Camera& camera,
                             int width, int height, std::span<const Pixel> polygon,

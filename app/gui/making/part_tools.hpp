@@ -1,5 +1,5 @@
-// Choosing points and elements in the picture: Shift + click, a box, a lasso. What is chosen is
-// marked, and counted in a bar with what can be done with it.
+// Choosing points and elements in the picture: Shift + click, a box, a lasso. The chosen parts are
+// marked; a bar shows their number and the actions for them.
 #pragma once
 
 #include <imgui.h>

@@ -1,5 +1,5 @@
-// Where one number of a quantity stands in the document, and what an edit of it writes there: also
-// numbers by the names of their elements ("qpos": {"knee": 0.3}).
+// The place of one number of a quantity in the document, and the value that an edit writes there:
+// also numbers by the names of their elements ("qpos": {"knee": 0.3}).
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace hindcast::gui {
 struct EntryPlace {
     std::string pointer;  // "": it cannot be edited
     std::string why_not = {};
-    // What is written are all of these numbers, with the new one at `at`: a vector, or rows of so many
-    // components. Empty: the number alone.
+    // An edit writes all of these numbers, with the new one at `at`: a vector, or rows of so many
+    // components. Empty: it writes the number alone.
     std::vector<double> numbers = {};
     std::size_t at = 0;
     int row = 0;            // components; 0: a vector

@@ -1,5 +1,5 @@
 // The selected thing: every field that its module has a row for, with value, unit and bounds, and
-// beside each quantity the gradient of the loss. What is edited is the scene's document.
+// beside each quantity the gradient of the loss. Edits go into the scene's document.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_internal.h>
@@ -154,7 +154,7 @@ private:
         if (objective)
             for (const char* const key : {"weight", "at"})
                 draw_field(context, pointer, *module, key, "");
-        // What may be optimised first, then what it is built from.
+        // Fields that may be optimised come first, then those that the object is built from.
         for (const bool optimisable : {true, false})
             for (const model::Field& field : module->fields)
                 if (field.may_optimize == optimisable &&
@@ -227,7 +227,7 @@ private:
             edit_by_schema(work, pointer, *rows, nullptr);
     }
 
-    // What the scene is called, how it is looked at and what is kept of it.
+    // The scene's own keys: its name, description, dimension, outputs and view.
     static void scene_keys(Topics& work) {
         const bool open = ImGui::CollapsingHeader("The scene itself");
         tip("Name, description, dimension, outputs and view of the scene");

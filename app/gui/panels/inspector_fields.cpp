@@ -64,7 +64,7 @@ void edit_optimiser(Topics& work, const document::Document& schema) {
     if (rows == nullptr || all == nullptr) return;
     const Node* type = work.scene.document().find("/optimizer/type");
     std::string method = type != nullptr && type->is_string() ? type->string() : default_method;
-    // Which keys a method takes, by the schema.
+    // The keys that a method takes, by the schema.
     const auto keys_of = [&](const std::string& name) -> const Node* {
         for (std::size_t k = 0; cases != nullptr && k < cases->size(); ++k) {
             const Node* which = document::find_below(cases->item(k), "/if/properties/type/const");
@@ -91,7 +91,7 @@ void edit_optimiser(Topics& work, const document::Document& schema) {
     ImGui::SameLine(start + column);
     if (choice("##method", methods, method, "How the parameters are updated from the gradient", 0,
                nullptr, label_of)) {
-        // What the new method has no use for goes, what it needs comes.
+        // Keys that the new method does not take are dropped, those that it needs are added.
         const Node* old = work.scene.document().find("/optimizer");
         Node fresh = Node::object();
         fresh.set("type", Node(method));

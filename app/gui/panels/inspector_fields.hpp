@@ -10,7 +10,7 @@
 
 namespace hindcast::gui {
 
-// What may be written at each place of a scene of this registry.
+// The forms of values that each place of a scene of this registry takes.
 const session::SceneForms& forms_of(const Registry& registry);
 
 // A quantity: lock, name, numbers with bounds, gradient, and a context menu with sweep, plot and

@@ -243,7 +243,7 @@ void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) 
             work.chosen.select({e.add_group(pointer), -1, ""});
         });
     if (work.scene.document().find(pointer) == nullptr) return;
-    // What there is to choose among, of this quantity.
+    // The quantity's own components are the choices.
     Node own = rows;
     if (Node* const axes = own.find("components"); axes != nullptr && quantity != nullptr) {
         Node names = Node::array();

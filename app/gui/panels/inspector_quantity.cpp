@@ -67,8 +67,8 @@ void waiting_text(float width) {
     tip("Its gradient is computed when the optimisation pauses");
 }
 
-// What the module takes where nothing is written; the numbers as they are where its row does not
-// say.
+// The numbers that the module takes where nothing is written; the present numbers where its row
+// does not say.
 std::vector<double> unwritten(const Topics& work, const session::QuantityInfo& q) {
     const std::size_t slash = q.scene_pointer.rfind('/');
     const std::string object = q.scene_pointer.substr(0, slash);
@@ -109,7 +109,7 @@ void entry(Topics& work, const session::QuantityInfo& q, std::size_t index, cons
         if (beside) ImGui::SameLine(left + width + px(8));
     } else {
         NumberField field{.value = q.values[index], .unit = q.unit, .low = q.low, .high = q.high};
-        // What was edited is shown before the simulation has it.
+        // An edited value is shown before the simulation has it.
         if (work.handover.is_behind())
             if (const Node* const edit = work.scene.document().find(place.pointer); edit != nullptr)
                 field.value = plain_number(*edit).value_or(field.value);
@@ -317,8 +317,8 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
     if (shown < count) quiet_text(fmt::format("and {} more", count - shown));
 }
 
-// How the numbers are written, where that is more than a number or a vector: a choice, and its
-// controls.
+// The choice among forms of the numbers, if they are written as more than a number or a vector, and
+// the controls of the chosen form.
 void written_as(FieldPlace& place, float start, const std::string& help) {
     const Node* const written = place.find("");
     if (written == nullptr || !place.written() || place.form().kind != FormKind::alternatives)

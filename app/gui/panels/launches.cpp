@@ -1,5 +1,5 @@
-// What the simulation spends its time on, one row for each launch and direction, and what the
-// kernels become: IR, code for the CPU, CUDA C++, made on the simulation's thread when looked at.
+// The time that the simulation spends, one row for each launch and direction, and the code of the
+// kernels: IR, code for the CPU, CUDA C++, made on the simulation's thread when looked at.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 

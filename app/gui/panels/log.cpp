@@ -1,4 +1,4 @@
-// What the simulation's thread, the program and its libraries have said.
+// Messages of the simulation's thread, the program and its libraries.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
@@ -65,7 +65,7 @@ public:
 private:
     static constexpr const char* file_name = "hindcast_log.txt";
 
-    // Of both sources, by time; only when there is something new.
+    // Merges the lines of both sources by time, only when there is something new.
     void gather(Topics& work) {
         const auto& session = work.running.now().log;
         const std::uint64_t serial = work.messages.log ? work.messages.log->serial() : 0;

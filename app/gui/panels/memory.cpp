@@ -1,4 +1,4 @@
-// What the backward pass keeps: the checkpoint plan as a picture, in bytes and in words.
+// Memory of the backward pass: the checkpoint plan as a picture, in bytes and in words.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 

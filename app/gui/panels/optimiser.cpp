@@ -70,7 +70,7 @@ private:
         }
     }
 
-    // Whether it goes on without end, and how fast.
+    // The switch for optimising without end, and the most iterations per second.
     static void live(Topics& work) {
         session::Live wanted = work.running.now().live;
         bool changed = ImGui::Checkbox("Live", &wanted.on);
@@ -112,7 +112,7 @@ private:
                 quiet);
             return;
         }
-        // What is shown; while it optimises, the newest.
+        // The iteration that is shown; while it optimises, the newest.
         const session::IterationInfo& last = history->back();
         const auto found = std::ranges::find(
             *history, work.running.is_optimising() ? last.iteration : now.shown_iteration,

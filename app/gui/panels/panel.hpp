@@ -27,7 +27,7 @@ public:
     virtual void draw(Context& context) = 0;
     // Once for each frame, also of a panel that is closed or behind another one.
     virtual void update(Context&) {}
-    // Whether it waits for work of its own, so that frames must go on.
+    // True while it waits for work of its own, so that frames must go on.
     virtual bool is_busy() const { return false; }
     // Space around the content.
     virtual bool padded() const { return true; }

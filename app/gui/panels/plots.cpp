@@ -137,7 +137,7 @@ private:
         ImGui::NewLine();
     }
 
-    // What is shown of the parameters, and how to see others.
+    // The filter for the parameters shown, and their number where not all are drawn.
     void filter_line(const session::Snapshot& now) {
         if (!only_.empty()) {
             if (text_button(icon::close, only_, "Shows all parameters again")) only_.clear();
@@ -255,7 +255,7 @@ private:
             over_iterations("|gradient|",
                             [](const session::IterationInfo& i) { return i.gradient_norm; });
         } else {
-            // Of one unit it stands at the axis, else behind each name.
+            // A unit that all share stands at the axis, others behind each name.
             const bool one_unit = unit_of(now).has_value();
             each_parameter(now, [&](const session::ParameterInfo& p, std::size_t k) {
                 if (curves.size() == most_curves) return;
@@ -453,7 +453,7 @@ private:
         ImPlot::EndPlot();
     }
 
-    // Of many curves the one under the mouse, with its value there; "": none is near.
+    // The curve under the mouse, with its value there; "": none is near.
     static std::string curve_at_mouse(const std::vector<Curve>& curves) {
         const ImVec2 mouse = ImGui::GetMousePos();
         const double x = ImPlot::GetPlotMousePos().x;

@@ -1,5 +1,5 @@
-// What the mouse rests on in the picture: the name of the thing and of its part, and the number that
-// it is coloured by. The part is looked for when the mouse has come to rest, and again as the picture
+// The thing under a resting mouse in the picture: its name, the name of its part, and the number
+// that colours it. The part is looked for when the mouse has come to rest, and again as the picture
 // changes; a mouse that moves costs nothing.
 #pragma once
 
@@ -20,7 +20,7 @@ public:
     // Call it after the picture's item; `at` is its upper left corner, in pixels. `idle`: the mouse
     // is over the picture and does nothing there.
     void draw(Context& context, ImVec2 at, bool idle);
-    // What is shown beside the mouse; empty: nothing is.
+    // The text beside the mouse; empty: none is shown.
     const std::string& text() const { return text_; }
 
 private:

@@ -1,4 +1,4 @@
-// What hindcast batch, or optimize with --starts, has left: its runs as a table and as points over
+// Results of hindcast batch, or of optimize with --starts: the runs as a table and as points over
 // two of the columns. A double click shows the scene with the values of a run.
 #include <fmt/format.h>
 #include <imgui.h>
@@ -113,7 +113,7 @@ private:
         return text;
     }
 
-    // Of many rows every so many is drawn as a point, besides those that are marked.
+    // The stride of the rows that are drawn as points, besides those that are marked.
     std::size_t every() const {
         return std::max<std::size_t>((shown_->rows() + most_points - 1) / most_points, 1);
     }

@@ -1,4 +1,4 @@
-// What the scene is made of, by section. Menus of what can be added come from the registry: a new
+// The objects of the scene, by section. The menus for adding objects come from the registry: a new
 // module appears by itself.
 #include <fmt/format.h>
 #include <imgui.h>
@@ -98,7 +98,7 @@ public:
     }
 
 private:
-    // What is being added: values that load are still sought.
+    // The object that is being added: values that load are still sought.
     static void being_added(Topics& work) {
         if (work.adding.task() == nullptr) return;
         ImGui::AlignTextToFramePadding();
@@ -201,7 +201,7 @@ private:
             visibility(context, name);
             ImGui::EndPopup();
         }
-        // What kind of thing it is, and how much of the loss a term is.
+        // The kind of the object, and for a term its value in the loss.
         std::string right = title;
         const auto term =
             std::ranges::find(work.running.now().terms, name, &session::TermInfo::name);
@@ -309,7 +309,7 @@ private:
         if (ImGui::IsItemClicked()) work.chosen.select({pointer, -1, ""});
     }
 
-    // What a name has room for, beside its symbol.
+    // The width for a name, beside its symbol.
     static float row_room(const char* symbol) {
         return ImGui::GetContentRegionAvail().x - ImGui::GetTreeNodeToLabelSpacing() -
                ImGui::CalcTextSize(fmt::format("{}  ", symbol).c_str()).x;

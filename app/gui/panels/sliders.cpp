@@ -72,7 +72,7 @@ private:
         return q.scene_pointer.substr(0, q.scene_pointer.rfind('/'));
     }
 
-    // What is selected, if it has sliders; else the first that has, or the one chosen before.
+    // The selected object, if it has sliders; else the first that has, or the one chosen before.
     std::string chosen(Topics& work, const std::vector<const QuantityInfo*>& offered) {
         std::vector<std::string> objects, names;
         for (const QuantityInfo* q : offered)
@@ -124,7 +124,7 @@ private:
         const auto element = static_cast<std::size_t>(slider.element);
         const EntryPlace place = place_of_entry(work.scene.document(), q, element, q.values);
         double value = q.values[element];
-        // What was moved is shown before the simulation has it.
+        // A moved value is shown before the simulation has it.
         if (const Node* const written = work.scene.document().find(place.pointer);
             written != nullptr && !place.pointer.empty())
             value = plain_number(*written).value_or(value);

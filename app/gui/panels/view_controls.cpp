@@ -36,7 +36,7 @@ constexpr MapRow maps[] = {
     {"purple to orange", "Through grey: for numbers of both signs, symmetric about 0"}};
 static_assert(std::size(maps) == render::colour_maps);
 
-// Of the scene's size: the longest arrow, and the highest height, that are fitted.
+// Fitted lengths as parts of the scene's size: the longest arrow, and the largest height.
 constexpr double arrow_part = 0.12, height_part = 0.15;
 
 constexpr float scale_width = 84;  // of the fields of scales
@@ -114,8 +114,8 @@ void ViewControls::draw(Context& context, ImVec2 at, int width, int height) {
     if (legend) colour_bar(context, {at.x, at.y + down}, width, height - static_cast<int>(down));
 }
 
-// Where the next control goes that is so wide: beside the one before or, where the picture ends,
-// below.
+// Moves the pen to the place of the next control, of this width: beside the one before or, where
+// the picture ends, below.
 void ViewControls::place(float width) {
     if (pen_.x > at_.x && pen_.x + width > right_) {
         pen_.x = at_.x;
@@ -201,7 +201,7 @@ void ViewControls::arrows(Context& context) {
     most_arrows(work);
 }
 
-// Where there are many arrows: how many of them.
+// The control for the number of arrows drawn, where there are many.
 void ViewControls::most_arrows(Topics& work) {
     std::int64_t count = 0;
     for (const render::Drawable& drawable : work.running.now().stage->drawables)
@@ -315,7 +315,7 @@ void ViewControls::choose_map(Topics& work) {
         const auto one = static_cast<ColourMap>(k);
         if (ImGui::RadioButton(maps[k].name, map == one)) map = one;
         tip(maps[k].help);
-        // What it looks like, at the right.
+        // A sample of the colour map, at the right.
         const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
         const float left = low.x + px(150), wide = px(64), inset = px(4);
         constexpr int parts = 24;

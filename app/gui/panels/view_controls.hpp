@@ -36,7 +36,7 @@ private:
     double longest_ = 0;
     std::string longest_of_;
     std::shared_ptr<const render::Stage> stage_;
-    // Where controls begin and end, where the next one goes, and how far right they have come.
+    // The begin of the controls and the place of the next one; the right end, and the reach so far.
     ImVec2 at_{}, pen_{};
     float right_ = 0, reached_ = 0;
     double runs_since_ = 0;  // ImGui::GetTime() of the last frame without a run

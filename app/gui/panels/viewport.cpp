@@ -1,5 +1,5 @@
 // The picture of the scene: camera by mouse, selection by a click, the gizmo at what is selected.
-// What is chosen on the picture itself is in view_controls.cpp.
+// The controls on the picture itself are in view_controls.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -32,7 +32,7 @@ namespace hindcast::gui {
 
 namespace {
 
-// What the camera is moved to has some room around it: this part of the scene's size at least.
+// The least size of the box that the camera moves to, as a part of the scene's size.
 constexpr double least_framed = 0.05;
 
 class Viewport final : public Panel {
@@ -101,7 +101,7 @@ public:
     }
 
 private:
-    // Where a point of a body is drawn, m.
+    // The place at which a point of a body is drawn, m.
     static render::Vec3 place_of(Picture& picture, const std::string& body, std::int64_t point) {
         if (picture.stage() != nullptr)
             for (const render::Stage::Body& one : picture.stage()->bodies)
@@ -205,7 +205,7 @@ private:
         render::frame_box(work.looks.view.camera, box->low, box->high, aspect_);
     }
 
-    // What is selected is outlined, what is hidden is not drawn.
+    // The selected thing is outlined, hidden ones are not drawn.
     static void select_in_view(Context& context) {
         Topics& work = context.work;
         work.looks.view.selected_drawable = -1;
@@ -219,7 +219,7 @@ private:
         if (work.chosen.object.pointer.empty()) return;
         const std::string name = work.scene.name_at(work.chosen.object.pointer);
         const render::Element part = work.chosen.object.part();
-        // Of several things of the object, the one that has such elements.
+        // An object may be several drawables: the one that has such elements is selected.
         for (std::size_t k = 0; k < stage->drawables.size() && !name.empty(); ++k) {
             const render::Drawable& drawable = stage->drawables[k];
             if (drawable.ghost || drawable.name != name) continue;

@@ -161,7 +161,7 @@ private:
 void take_along(std::vector<Handle>& handles, const Node& body, const std::string& object) {
     const Node* const fixed = body.find("fixed");
     if (fixed == nullptr || !fixed->is_object() || fixed->find("box") == nullptr) return;
-    // Of a body with a mesh those are the points of the mesh.
+    // The points of a body are those of its mesh if it has one, else its positions.
     const std::string key = body.find("mesh") != nullptr ? "mesh" : "positions";
     for (Handle& handle : handles) {
         if (handle.key != key || handle.kind == Handle::Kind::place) continue;

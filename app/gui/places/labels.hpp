@@ -33,7 +33,7 @@ struct PlacedName {
 std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage& stage,
                                  const document::Document& document, const Registry& registry);
 
-// What objectives want of fields, above where it is drawn beside them.
+// The names of the fields that objectives want, above the places where they are drawn.
 std::vector<PlacedName> wanted_fields(const render::Stage& stage, const render::Frame& frame);
 
 struct ColourBar {
@@ -73,8 +73,8 @@ struct BarPlace {
 // At the right edge; where there is no height for that, lying at the lower right.
 BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar);
 void draw_time(ImVec2 at, int height, const std::string& text);
-// A line from place to place with the distance at its middle, and the way along x, then y, then z. What is
-// behind the eye is left out.
+// A line from place to place with the distance at its middle, and the way along x, then y, then z.
+// Lines behind the eye are left out.
 void draw_distances(ImVec2 at, int width, int height, const render::Camera& camera,
                     const std::vector<PlacedDistance>& distances, int dimension);
 

@@ -45,7 +45,7 @@ constexpr double frame_seconds = 1.0 / 60;
 constexpr double look_seconds = 0.1;  // between looks at work that goes on beside the window
 
 // A chord pressed and released within one slow frame: ImGui would see the key without its
-// modifier. What comes after the key is kept for the next frame.
+// modifier. The events from the modifier's release on are kept for the next frame.
 ImVector<ImGuiInputEvent> take_late_releases() {
     ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
     ImVector<ImGuiInputEvent> late;
@@ -279,7 +279,7 @@ bool App::wants_frame() {
     return frames.left() <= 0;
 }
 
-// Nobody can see a window that is minimised. What is exported is drawn all the same.
+// Nobody can see a window that is minimised. An export is drawn all the same.
 bool App::is_hidden() const {
     return window_ != nullptr && !window_->is_shown() && !shell_->exporter().is_running();
 }
@@ -412,7 +412,7 @@ bool App::draw_frame() {
     return !work().ending.has_come();
 }
 
-// Looks a few times a second, and draws nothing. Who closes the window sees what is asked then.
+// Looks a few times a second, and draws nothing. A question to the user restores the window.
 bool App::rest_hidden() {
     window_->wait(idle_seconds);
     frame_wishes().set_now(clock());

@@ -54,8 +54,8 @@ public:
     App& operator=(const App&) = delete;
 
     void run();
-    // Whether a frame is to be drawn now; run() draws one only then. Checks files and takes the
-    // newest snapshot. Why it is, and when the next one is: frame_wishes().
+    // True if a frame is to be drawn now; run() draws one only then. Checks files and takes the
+    // newest snapshot. The reason, and the time of the next frame: frame_wishes().
     bool wants_frame();
     // Without a window: so much time goes by in which nothing is drawn, s.
     void pass(double seconds) { passed_ += seconds; }

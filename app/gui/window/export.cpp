@@ -153,7 +153,7 @@ void fail(Plan& plan, Context& context, const std::exception& error) {
     context.work.messages.fail(error);
 }
 
-// Whether the moment that the next picture is of is shown; asks for it.
+// True if the moment of the next picture is shown; asks for that moment.
 bool is_there(Plan& plan, Context& context) {
     if (plan.kind == "One picture") return true;
     Topics& work = context.work;
@@ -168,7 +168,7 @@ bool is_there(Plan& plan, Context& context) {
             work.running.send(session::ShowIteration{wanted});
         return false;
     }
-    // Of a long run every n-th frame is kept: the last one before the moment is shown.
+    // A long run keeps only every n-th frame: the last one before the moment is shown.
     const session::Snapshot& now = work.running.now();
     const std::int64_t step = time ? wanted : plan.before;
     const render::Frame* frame = context.picture.frame();
@@ -236,7 +236,7 @@ render::Image picture_of_view(Plan& plan, Context& context) {
     });
 }
 
-// What the picture that is shown comes to as a file, so that the size of all is known beforehand.
+// Measures the picture shown as a file, so that the size of all files is known beforehand.
 void weigh(Plan& plan, Context& context) {
     const Plan::Weight wanted{
         plan.width, plan.height, plan.labels, plan.kind, plan.scene, ImGui::GetTime(), 0};
@@ -294,7 +294,7 @@ void make_next(Plan& plan, Context& context) {
     }
 }
 
-// What pictures and films are made of.
+// The fields of the dialog for pictures and films.
 void picture_fields(Plan& plan, Context& context, const std::function<void(const char*)>& label) {
     Topics& work = context.work;
     if (plan.kind != "One picture") {

@@ -21,13 +21,13 @@ public:
     // Makes the next picture of a running export. Call it before the panels, since it draws at its
     // own size.
     void advance(Context& context);
-    // Whether the current frame is a picture of an export of the whole window. Such a frame goes to
+    // True if the current frame is a picture of an export of the whole window. Such a frame goes to
     // the export and not to the screen.
     bool takes_frame() const;
     void take_frame(Context& context, const render::Image& image);
 
     bool is_running() const;
-    // How large a picture as chosen is as a file, once that is known; else 0.
+    // The size of one file of the chosen picture in bytes, once it is known; else 0.
     double picture_bytes() const;
 
     // Ends a running export before the device is destroyed, with a message.

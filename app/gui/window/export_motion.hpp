@@ -16,7 +16,7 @@ namespace hindcast::gui {
 
 class MotionExport {
 public:
-    // What the dialog offers: "USD (Blender, Houdini)" and its like.
+    // The kinds that the dialog offers, such as "USD (Blender, Houdini)".
     static const std::vector<std::string>& kinds();
     static bool is_one(const std::string& kind);
     // "USD writes one file ..."
@@ -24,7 +24,7 @@ public:
 
     // Every so many steps a frame, and what that comes to.
     void fields(Topics& work, const std::function<void(const char*)>& label);
-    // Of the file, or of the folder of a series.
+    // The ending of the name of the file, or of the folder of a series.
     static const char* ending(const std::string& kind);
     void start(Topics& work, const std::string& kind, const std::filesystem::path& target);
     bool is_running() const { return task_ != nullptr; }

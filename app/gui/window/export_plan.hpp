@@ -1,4 +1,4 @@
-// What is exported, and how far it is: the state behind the dialog (export.cpp).
+// The plan and the progress of an export: the state behind the dialog (export.cpp).
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ inline constexpr const char* only_view = "the view";
 inline constexpr const char* whole_window = "the whole window";
 inline constexpr const char* iterations = "iterations";
 
-// What was chosen, and how far it is.
+// The choices in the dialog, and the progress.
 struct Exporter::Plan {
     std::string kind = "PNG sequence", axis = "simulated time", part = only_view;
     bool labels = true, along_path = true;
@@ -41,7 +41,7 @@ struct Exporter::Plan {
     double ending_since = 0;
     std::unique_ptr<OffscreenCanvas> offscreen;
     MotionExport motion;
-    // How many bytes a picture as chosen has; 0: not known. Looked at once the choice stands.
+    // Bytes of one file of the chosen picture; 0: not known. Measured once the choice stands.
     struct Weight {
         int width = 0, height = 0;
         bool labels = false;
@@ -66,7 +66,7 @@ bool takes_window(const Exporter::Plan& plan);
 bool is_film(const Exporter::Plan& plan);
 bool is_motion(const Exporter::Plan& plan);
 
-// Where the files of that name go: a file, or a folder of many.
+// The path for that name: a file, or a folder of many.
 std::filesystem::path target_of(const Exporter::Plan& plan, const std::string& name);
 // The pictures of an earlier sequence in a folder.
 std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& folder);

@@ -1,4 +1,4 @@
-// What opens in front of the panels: questions, messages, the page of keys, settings.
+// Things that open in front of the panels: questions, messages, the page of keys, settings.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 

@@ -31,8 +31,8 @@ struct Entry {
     std::function<void()> run;
 };
 
-// How well the letters of `search` are found in order in `text`: beginnings of words and
-// neighbours count more. Below 0: not found.
+// The score of the letters of `search` in order in `text`: beginnings of words and neighbours
+// count more. Below 0: not found.
 int score_of(const std::string& text, const std::string& search) {
     const auto lower = [](char c) {
         return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -102,7 +102,7 @@ void Shell::draw_menu_bar(Context& context) {
         });
         ImGui::EndMenu();
     }
-    // What is open, in the middle; a dot says that it is not saved.
+    // The open file, in the middle; a dot says that it is not saved.
     if (work.scene.is_open()) {
         const std::filesystem::path& file = work.scene.editor().file();
         const bool unsaved = work.scene.editor().unsaved(),
@@ -177,7 +177,7 @@ void Shell::draw_toolbar(Context& context) {
                 actions.button(id, work);
             }
         };
-        // Where there is no room for all, those go first that are used by their keys most.
+        // If there is no room for all, the buttons that are used most by their keys go first.
         const float side = ImGui::GetFrameHeight() + px(4), space = px(21);
         const Action& optimise = actions["optimise"];
         const bool can = optimise.enabled(work), runs = work.running.is_optimising();
@@ -216,7 +216,7 @@ void Shell::draw_toolbar(Context& context) {
             ImGui::SameLine(0, px(2));
             row({"iterate", "stop", "accept", "revert"});
         }
-        // What is going on, in words, and how far it is.
+        // The activity in words, and its progress.
         const session::Snapshot& now = work.running.now();
         if (!now.activity_text.empty() && room > px(170) &&
             now.activity != session::Activity::idle && now.activity != session::Activity::empty) {
@@ -261,7 +261,7 @@ bool Shell::place_text(Topics& work, bool beside) const {
 
 namespace {
 
-// What the window has room for beside and below the view. Sizes are those at 100 %.
+// The places beside and below the view that the window has room for. Sizes are those at 100 %.
 struct Room {
     bool right = false, left = false, below = false;
     int number() const { return (right ? 4 : 0) + (left ? 2 : 0) + (below ? 1 : 0); }
@@ -274,8 +274,8 @@ Room room_of(const ImVec2& size) {
 
 }  // namespace
 
-// Where the window is small the panels are tabs in fewer places, so that the view stays large: those
-// at the right come to the lower left, then all of them below the view or behind it.
+// Panels of a small window are tabs in fewer places, so that the view stays large: those at the
+// right come to the lower left, then all of them below the view or behind it.
 void Shell::default_layout(unsigned dock, bool text_beside) const {
     const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
     const Room room = room_of(size);

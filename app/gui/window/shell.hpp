@@ -35,8 +35,8 @@ private:
     void draw_text_alone(Context& context);
     bool place_text(Topics& work, bool beside) const;
     void default_layout(unsigned dock, bool text_beside) const;
-    // Whether the panel's tab has no words in this frame: in a row of tabs that has no room for all,
-    // the last ones behind the one in front have none.
+    // True if the panel's tab has no words in this frame: if a row of tabs has no room for all, the
+    // last ones behind the one in front have none.
     bool is_short(const Panel& panel) const;
 
     std::vector<std::unique_ptr<Panel>> panels_;

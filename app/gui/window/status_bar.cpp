@@ -64,7 +64,7 @@ void draw_status_bar(Context& context) {
             if (ImGui::IsItemClicked()) context.work.requests.focus_panel = "Warnings";
             ImGui::SameLine(0, px(16));
         }
-        // What does not fit is left out.
+        // Items that do not fit are left out.
         const auto item = [&](const std::string& text, const std::string& help,
                               const ImVec4& colour) {
             if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(text.c_str()).x > left_end) return;

@@ -69,7 +69,7 @@ bool scrub(const char* id, std::int64_t& value, std::int64_t first, std::int64_t
     return moved;
 }
 
-// What a value was set to stays shown until the simulation's thread has taken it up.
+// A value that was set stays shown until the simulation's thread has taken it up.
 struct Held {
     std::int64_t value = 0;
     double until = 0;
@@ -131,8 +131,8 @@ void speed(Topics& work) {
     tip("Speeds to choose from");
 }
 
-// How much stands beside the sliders: what is shown in full, in short, or only in the tooltips, so
-// that the sliders stay long enough to be dragged.
+// The text beside the sliders: in full, in short, or only in the tooltips, so that the sliders
+// stay long enough to be dragged.
 enum class Beside { full, brief, nothing };
 
 struct Layout {
@@ -261,7 +261,7 @@ void iteration_axis(Context& context, const Layout& layout) {
     const std::int64_t planned = std::max(last, now.iterations_planned);
     static Held held;
     std::int64_t shown = held.show(now.shown_iteration < 0 ? last : now.shown_iteration);
-    // What is shown is of no iteration.
+    // The state shown belongs to no iteration.
     const bool none = now.shown_iteration < 0 && !work.running.is_optimising() && held.show(-1) < 0;
     std::vector<Mark> marks;
     const auto part = [&](std::int64_t i) {

@@ -49,7 +49,7 @@ public:
     // Draws into the canvas and shows it, unless the window has no area.
     void show(Canvas& canvas, ImDrawData& data);
 
-    // Whether the window's content was damaged since the last call.
+    // True if the window's content was damaged since the last call.
     bool take_damage() { return std::exchange(damaged_, false); }
     bool closed() const;
     void keep_open();  // cancels the user's request to close it

@@ -88,7 +88,7 @@ bool FileDialog::is_wanted(const fs::path& file) const {
     return session::ends_with_one(file, wish_.endings);
 }
 
-// What is typed next is a name in it, or the folder once more.
+// Shows the folder; typing goes on in the name's field, or in `typed_in` if it cannot be read.
 void FileDialog::go_to(const fs::path& folder, TextField typed_in) {
     std::error_code error;
     fs::directory_iterator items(folder, fs::directory_options::skip_permission_denied, error);
@@ -129,7 +129,7 @@ void FileDialog::sort() {
     });
 }
 
-// What cannot be done; what is typed goes on where it was typed.
+// Shows the fault; typing goes on in the field `typed_in`.
 void FileDialog::refuse(const std::string& fault, TextField typed_in) {
     fault_ = fault;
     takes_focus_ = typed_in;

@@ -46,12 +46,12 @@ public:
     std::optional<std::array<double, 2>> numbers_of(int drawable, const render::Element& element) {
         return renderer_.numbers_of(drawable, element);
     }
-    // Where the points of all bodies are in the frame drawn last, m.
+    // The places of the points of all bodies in the frame drawn last, m.
     std::vector<render::Vec3> points() { return renderer_.points(); }
-    // Where one of them is; none where there is no such point.
+    // The place of one of them, m; none if there is no such point.
     std::optional<render::Vec3> point(std::int64_t point) { return renderer_.point(point); }
     bool expects() const;  // whether a frame is being written
-    // Whether there is a newer frame than the one drawn.
+    // True if there is a newer frame than the one drawn.
     bool is_behind() const { return exchange_ && renderer_.has_newer(); }
     // The picture alone, at the size of the view.
     render::Image image(const render::View& view);

@@ -1,4 +1,4 @@
-// What is shown of scene files before one is opened, and which a folder shows in which order.
+// Cards that describe scene files before one is opened, and the scenes of a folder in their order.
 #pragma once
 
 #include <filesystem>

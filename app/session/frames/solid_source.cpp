@@ -20,7 +20,7 @@ using render::plus;
 using render::Vec3;
 using Turn = std::array<Vec3, 3>;  // rows of a rotation
 
-// Of the rotation vector, by the quaternion (cos |r|/2, sin |r|/2 r/|r|).
+// The quaternion (cos |r|/2, sin |r|/2 r/|r|) of the rotation vector r.
 std::array<double, 4> quaternion_of(const Vec3& r) {
     const double angle = std::sqrt(dot(r, r));
     const Vec3 v = scaled(unit(r), std::sin(angle / 2));

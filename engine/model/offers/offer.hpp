@@ -81,7 +81,7 @@ enum class Steps : std::uint8_t {
     barrier   // implicit: an obstacle that is an energy
 };
 
-// Where it goes if its place is taken.
+// The direction in which an object moves if its place is taken.
 enum class Aside : std::uint8_t { above, beside };
 
 // The document that an offer adds its objects to, and the place.

@@ -66,7 +66,7 @@ bool folded(const std::string& text, const std::string& help, bool open_first = 
     return open;
 }
 
-// Of keys of which only one may be written: which one, then its value.
+// The choice among keys that exclude each other, then the value of the chosen key.
 void draw_exclusive(FieldPlace& place, const std::string& below, const Form& form,
                     const Form::Exclusive& group) {
     std::string chosen, all;
@@ -136,7 +136,7 @@ void draw_members(FieldPlace& place, const std::string& below, const Form& form)
     }
 }
 
-// What a list of objects calls one of them: its first texts and numbers.
+// The label of one object in a list of objects: its first texts and numbers.
 std::string summary(const Node& object) {
     std::string text;
     for (std::size_t k = 0; k < object.size() && text.size() < 60; ++k) {

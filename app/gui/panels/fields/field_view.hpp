@@ -1,6 +1,6 @@
 // Draws and edits a field of any form (app/session/document/fields/form.hpp): by what may be
-// written there, never by which module it belongs to. What fits in a line stands beside the name;
-// lists, objects and generators unfold below it.
+// written there, never by which module it belongs to. Values that fit in a line stand beside the
+// name; lists, objects and generators unfold below it.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct FieldLook {
 // offers its default.
 void draw_field(FieldPlace& place, const FieldLook& look);
 
-// What the loader said about the newest document, at this pointer or below it; "" if nothing.
+// The loader's message about the newest document, at this pointer or below it; "" if none.
 std::string refusal_at(const Topics& work, const std::string& pointer);
 void draw_refusal(const Topics& work, const std::string& pointer);
 

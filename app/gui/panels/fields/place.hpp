@@ -1,5 +1,5 @@
-// Where a field stands in the document, and what is known around it: what the editors of fields
-// read and write through. Every edit is one step of undo with the field's name; a drag is one.
+// The place of a field in the document, and its surroundings: the editors of fields read and write
+// through it. Every edit is one step of undo with the field's name; a drag is one.
 #pragma once
 
 #include <memory>
@@ -46,8 +46,8 @@ public:
     const Picks* picks() const { return picks_; }
     bool written() const { return root_ != nullptr; }
 
-    // What stands at a pointer below the field, as this frame began; null where there is nothing.
-    // Where the field is not written, what its default has.
+    // The node at a pointer below the field, as this frame began; null where there is none.
+    // If the field is not written, the node of its default.
     const document::Node* find(const std::string& below) const;
     // Writes there; what is missing above it is made. With `drag` edits of the same place are one
     // step until end_drag().

@@ -30,7 +30,7 @@ std::pair<double, double> range_of(const Form& form) {
     return {low, form.high};
 }
 
-// Of a field without help of its own: how it is changed.
+// The help of a field; one without help of its own says how to change it.
 std::string said(const std::string& help, const Form& form) {
     if (!help.empty()) return help;
     if (!form.help.empty()) return form.help;

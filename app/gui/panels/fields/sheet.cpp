@@ -39,7 +39,7 @@ bool is_pair_of_points(const Form& item) {
            is_number_or_name(item.parts[1]) && is_number_or_name(item.parts[3]);
 }
 
-// What was picked in the view goes into the list.
+// The button that adds the points picked in the view to the list.
 void draw_take_picks(FieldPlace& place, const std::string& below, const Form& form) {
     const Form& item = form.parts[0];
     if (place.picks() == nullptr) return;

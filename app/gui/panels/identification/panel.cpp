@@ -217,7 +217,7 @@ private:
         }
     }
 
-    // What it does, or why there is no result.
+    // The phase of the identification, or the reason why there is no result.
     void state(const Topics& work) {
         if (!task_) return;
         const IdentificationTask::Progress progress = task_->progress();
@@ -251,7 +251,7 @@ private:
         tip("Such as the states at the beginning of shots: another recording has its own");
     }
 
-    // Of the ghosts in the picture.
+    // A line of words about the measured motion in the picture.
     static void say_what_is_drawn(const Topics& work) {
         if (!work.running.has_measured()) return;
         std::string text = "The measured motion is drawn pale beside the simulated one";

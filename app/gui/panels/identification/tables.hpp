@@ -1,4 +1,4 @@
-// What an identification came to, as tables and curves of its panel.
+// Results of an identification, as tables and curves of its panel.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ void draw_check(const IdentificationOutcome& outcome, bool with_all);
 void draw_estimates(const IdentificationOutcome& outcome, bool with_all);
 // Correlations of the estimates as a coloured matrix; before a fit those that the check expects.
 void draw_correlation(const IdentificationOutcome& outcome, bool with_all);
-// How every channel agrees: before, after, and in the recordings for validation.
+// The agreement of each channel: before, after, and in the recordings for validation.
 void draw_agreement(const IdentificationOutcome& outcome);
 // Measured points and the simulated line of one channel. `channel`: the one chosen, in and out.
 void draw_curves(const IdentificationOutcome& outcome, std::string& channel);

@@ -16,7 +16,7 @@ public:
     void draw(Topics& work);
 
 private:
-    // What would be kept now: the parameters of what is shown.
+    // The checkpoint that would be kept now: the parameters of the iteration shown.
     struct Offer {
         std::shared_ptr<const std::vector<double>> parameters;
         std::int64_t build = 0;

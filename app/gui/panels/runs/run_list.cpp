@@ -77,7 +77,7 @@ std::vector<Curve> curves_of_runs(const KeptRuns& runs, RunCurve kind, double be
             for (std::size_t e = 0; e < run.entries.size(); ++e)
                 if (wanted(run.names[e])) add(run.names[e] + ", " + run.name, run.entries[e]);
     }
-    // What matters is drawn over them.
+    // The curves that matter are drawn over the faint ones.
     faint.insert(faint.end(), std::make_move_iterator(curves.begin()),
                  std::make_move_iterator(curves.end()));
     return faint;

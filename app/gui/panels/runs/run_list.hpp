@@ -15,8 +15,8 @@ namespace hindcast::gui {
 
 enum class RunCurve : std::uint8_t { loss, gradient, parameters };
 
-// Of the runs that are shown, at most so many of each group of starts and with fewer points, from
-// iteration `begin` on. `wanted`: which parameters, by their names.
+// Curves of the runs that are shown, at most so many of each group of starts and with fewer points,
+// from iteration `begin` on. `wanted`: true for the names of the parameters to draw.
 std::vector<Curve> curves_of_runs(const session::KeptRuns& runs, RunCurve kind, double begin,
                                   const std::function<bool(const std::string&)>& wanted);
 

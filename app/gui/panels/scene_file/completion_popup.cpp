@@ -74,14 +74,14 @@ void CompletionPopup::refresh(const TextWidget& text, const Source& source) {
                          std::isalpha(static_cast<unsigned char>(typed.front())) != 0);
     const bool asked = std::exchange(asked_, false);
     if (!asked && !(open_ && (changed || moved)) && !begins) return;
-    // Where the cursor has gone on without typing, the list was of another place.
+    // A cursor that moved without typing has left the place of the list.
     if (open_ && moved && !changed && !asked) {
         open_ = false;
         return;
     }
     const session::TextTree tree(text.text(), cursor);
     list_ = session::complete(tree, cursor, source());
-    // What is written in full is no choice any more.
+    // A text that is written in full is no choice any more.
     if (!asked && list_.size() == 1 &&
         tree.text().substr(list_[0].begin, list_[0].end - list_[0].begin) == list_[0].json)
         list_.clear();
@@ -182,7 +182,7 @@ void CompletionPopup::rows(float width, float height) {
     ImGui::EndChild();
 }
 
-// What the selected one means, in at most three lines.
+// The meaning of the selected suggestion, in at most three lines.
 void CompletionPopup::explain(float width) const {
     const session::Suggestion& s = list_[selected_];
     const std::string& text = s.documentation.empty() ? s.facts : s.documentation;

@@ -1,6 +1,6 @@
-// What may be written at the cursor, in a list under it: opened by Ctrl+Space or by typing, walked
-// with the arrows, taken with Enter, Tab or a click, left with Escape. The keys are the list's while
-// it is open; everything else goes on into the text.
+// Suggestions for the text at the cursor, in a list under it: opened by Ctrl+Space or by typing,
+// walked with the arrows, taken with Enter, Tab or a click, left with Escape. The keys are the
+// list's while it is open; everything else goes on into the text.
 #pragma once
 
 #include <cstdint>

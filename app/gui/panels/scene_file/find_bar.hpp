@@ -24,7 +24,7 @@ private:
 
     bool open_ = false, focus_ = false, match_case_ = false;
     std::string word_, by_;
-    // Of the text, for what they were found.
+    // Places found in the text, then the version, word and case that they were found for.
     std::vector<std::size_t> found_;
     std::uint64_t version_ = 0;
     std::string found_word_;

@@ -35,7 +35,7 @@ using session::TextTree;
 
 constexpr std::size_t most_fault_rows = 4;
 
-// What the tree of the scene has a row for, around this pointer; "" for nothing.
+// The thing around this pointer that has a row in the scene's tree; "" if none.
 std::string selectable(const std::string& pointer) {
     const std::vector<std::string> tokens = document::split_pointer(pointer);
     if (tokens.empty()) return "";
@@ -341,7 +341,7 @@ private:
         refused_at_ = text_.version();
         show_faults();
         if (refused_->end > refused_->begin) text_.go_to(refused_->begin);
-        // What else there is.
+        // 0: the next check looks for the other faults.
         checked_version_ = 0;
     }
 
@@ -368,7 +368,7 @@ private:
         return file == (broken_file_ ? *broken_file_ : work.scene.editor().file());
     }
 
-    // What parsed here may still be refused by the simulation.
+    // The simulation may still refuse a text that parsed here.
     void mark_error_of_session(Topics& work) {
         const auto& error = work.running.now().error;
         if (error == marked_) return;
@@ -448,7 +448,7 @@ private:
         if (entry == TextTree::none) return;
         std::string pointer = selectable(tree.pointer(entry));
         if (pointer.empty()) return;
-        // Of a text that was changed, the object of that name.
+        // A changed text may have other pointers than the scene: the name finds the object.
         if (const int object = tree.find(pointer); text_.changed() &&
                                                    std::ranges::count(pointer, '/') == 2 &&
                                                    !pointer.starts_with("/parameters/"))
@@ -487,7 +487,7 @@ private:
     std::uint64_t scene_ = 0;            // EditedScene::scenes_shown
     std::uint64_t checked_version_ = 0;  // of the text
     bool holds_ = false;                 // the keys of Apply, still
-    // What the check of the text has found, what was refused as a whole, and both.
+    // Faults that the check of the text has found, the one refused as a whole, and both.
     std::vector<SceneFault> found_, shown_;
     std::optional<SceneFault> refused_;
     std::string refused_what_;

@@ -204,7 +204,7 @@ void TextWidget::set_palette() {
 void TextWidget::draw(const ImVec2& size, bool takes_keys, bool tells_faults) {
     ImGui::PushFont(style().fonts().fixed, 0);
     set_palette();
-    // What appears below the text must not cover the line that is being typed.
+    // Things that appear below the text must not cover the line that is being typed.
     if (size.y < height_ && focused_ && !editor_.AnyCursorHasSelection() &&
         editor_.IsDocPosVisible(editor_.GetMainCursorPosition()))
         editor_.SetCursor(editor_.GetMainCursorPosition());

@@ -27,12 +27,12 @@ public:
     // Another one: nothing can be undone. `keep_place`: cursor and scrolling stay where they are.
     void set_text(const std::string& text, bool keep_place = false);
     std::uint64_t version() const { return version_; }  // another one after each change
-    // Whether the text differs from what it was at the last call of set_clean().
+    // True if the text differs from that at the last call of set_clean().
     bool changed() const { return editor_.GetUndoIndex() != clean_; }
     void set_clean() { clean_ = editor_.GetUndoIndex(); }
     // As one step of undo; the change's part is selected then.
     void replace(const session::TextChange& change);
-    // What the last change typed, if it was one character of ASCII; "" for any other change.
+    // The character that the last change typed, if it was one of ASCII; "" for any other change.
     const std::string& typed() const { return typed_; }
 
     // ---- the cursor, in bytes of the text ----

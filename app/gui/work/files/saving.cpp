@@ -186,7 +186,7 @@ void Saving::reload(bool by_user) {
         messages_.tell(by_user ? name + " was read once more"
                                : name + " was changed elsewhere and was read again");
     } catch (const Error& error) {
-        // What runs stays; the text is shown where it is wrong.
+        // The running scene stays; the text is shown at its fault.
         try {
             text_.mark_broken(scene_.editor().file(), error);
         } catch (const Error&) {

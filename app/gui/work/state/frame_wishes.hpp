@@ -3,7 +3,7 @@
 //
 //     frame_wishes().want(FrameReason::timer, 0.5);  // half a second from now at the latest
 //
-// A wish holds until the next frame begins, whichever that is. What goes on wishes anew in each frame.
+// A wish holds until the next frame begins, whichever that is. Lasting work wishes in each frame.
 #pragma once
 
 #include <array>
@@ -75,8 +75,8 @@ private:
 // Those of the one window.
 FrameWishes& frame_wishes();
 
-// What ImGui does over time without being asked: delays of tooltips and menus, fading, scrolling,
-// windows that find their size. Call it at the end of a frame.
+// Wishes for things that ImGui does over time by itself: delays of tooltips and menus, fading,
+// scrolling, windows that find their size. Call it at the end of a frame.
 void want_what_imgui_does(FrameWishes& frames);
 
 }  // namespace hindcast::gui

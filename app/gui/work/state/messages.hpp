@@ -44,7 +44,7 @@ struct Question {
 
 class Messages {
 public:
-    // How long a message stays that disappears by itself, in seconds.
+    // The time after which a message disappears by itself, s.
     static constexpr double notice_seconds = 4;
 
     void tell(Notice notice);

@@ -1,4 +1,4 @@
-// How the scene is looked at: camera and picture, colours, arrows, distances, the mouse's tool.
+// Looks of the scene: camera and picture, colours, arrows, distances, the mouse's tool.
 #pragma once
 
 #include <memory>

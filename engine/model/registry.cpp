@@ -1,11 +1,9 @@
 #include "engine/model/registry.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "engine/base/error.hpp"
 #include "engine/document/text.hpp"
-#include "engine/model/offers/offer.hpp"
 
 namespace hindcast {
 
@@ -62,14 +60,6 @@ const model::PublishedKernel& Registry::kernel(const std::string& name) const {
     }
     throw Error("there is no built-in kernel '" + name + "'")
         .remedy(document::suggestion(name, names, "there are"));
-}
-
-void Registry::offer(model::Offer offer) {
-    for (const auto& other : offers_)
-        if (other->id == offer.id) throw Error("two things are offered as '" + offer.id + "'");
-    const auto after = std::ranges::upper_bound(offers_, offer.rank, {},
-                                                [](const auto& other) { return other->rank; });
-    offers_.insert(after, std::make_shared<const model::Offer>(std::move(offer)));
 }
 
 std::vector<std::string> Registry::types(model::Section section) const {

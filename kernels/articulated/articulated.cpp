@@ -14,9 +14,9 @@
 #include "kernels/articulated/numbers/equal_frictions.hpp"
 #include "kernels/articulated/numbers/model_numbers.hpp"
 #include "kernels/articulated/numbers/names.hpp"
+#include "kernels/articulated/offers.hpp"
 #include "kernels/articulated/robot_body.hpp"
 #include "kernels/articulated/robots.hpp"
-#include "kernels/articulated/offers.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {

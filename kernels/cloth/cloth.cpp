@@ -12,6 +12,7 @@
 #include <array>
 
 #include "kernels/cloth/membrane.hpp"
+#include "kernels/cloth/offers.hpp"
 #include "kernels/cloth/patches.hpp"
 #include "kernels/cloth/plate.hpp"
 #include "kernels/cloth/sheet.hpp"
@@ -22,7 +23,6 @@
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/small_motions.hpp"
 #include "kernels/particles/surfaces.hpp"
-#include "kernels/cloth/offers.hpp"
 
 namespace hindcast {
 

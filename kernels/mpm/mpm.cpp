@@ -17,12 +17,12 @@
 #include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
 #include "engine/model/step_faults.hpp"
+#include "kernels/mpm/offers.hpp"
 #include "kernels/mpm/transfer.hpp"
 #include "kernels/particles/contact_bodies.hpp"
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
-#include "kernels/mpm/offers.hpp"
 
 namespace hindcast {
 

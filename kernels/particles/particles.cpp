@@ -11,9 +11,9 @@
 #include "engine/model/value_request.hpp"
 #include "kernels/particles/contact_bodies.hpp"
 #include "kernels/particles/implicit.hpp"
+#include "kernels/particles/offers.hpp"
 #include "kernels/particles/point_names.hpp"
 #include "kernels/particles/small_motions.hpp"
-#include "kernels/particles/offers.hpp"
 
 namespace hindcast {
 

@@ -13,8 +13,8 @@
 #include "kernels/solids/bodies.hpp"
 #include "kernels/solids/elements.hpp"
 #include "kernels/solids/mesh.hpp"
-#include "kernels/solids/shown.hpp"
 #include "kernels/solids/offers.hpp"
+#include "kernels/solids/shown.hpp"
 
 namespace hindcast {
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/error.hpp"
@@ -102,3 +103,15 @@ std::optional<std::vector<double>> numbers_in(const Node* node, std::size_t size
 }
 
 }  // namespace hindcast::model
+
+namespace hindcast {
+
+void Registry::offer(model::Offer offer) {
+    for (const auto& other : offers_)
+        if (other->id == offer.id) throw Error("two things are offered as '" + offer.id + "'");
+    const auto after = std::ranges::upper_bound(offers_, offer.rank, {},
+                                                [](const auto& other) { return other->rank; });
+    offers_.insert(after, std::make_shared<const model::Offer>(std::move(offer)));
+}
+
+}  // namespace hindcast

@@ -284,6 +284,7 @@ TEST_CASE("shapes: only those whose modules are there") {
     few.enter("few");
     for (const model::ModuleType& type : test::all_modules().all())
         if (type.type == "particles" || type.type == "plane") few.add(type);
+    for (const auto& offer : test::all_modules().offers()) few.offer(*offer);
     std::vector<std::string> ids;
     for (const Shape& shape : shapes(few, 3)) ids.push_back(shape.id);
     CHECK(ids == std::vector<std::string>{"point", "grid", "ground"});

@@ -62,8 +62,7 @@ TEST_CASE("the program's page: what it names is there") {
     if (!fs::exists(app)) return;
     for (const std::string& path : paths_in(read_file(app / "README.md"))) {
         CAPTURE(path);
-        CHECK((fs::exists(app / path) || fs::exists(root / path) ||
-               path == "gui/panels/NAME.cpp"));
+        CHECK((fs::exists(app / path) || fs::exists(root / path) || path == "gui/panels/NAME.cpp"));
     }
 }
 

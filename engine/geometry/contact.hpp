@@ -32,7 +32,7 @@ struct Shape {
     Shape& operator=(const Shape&) & = default;
     Vec3 axis(int k) const { return axes.column(k); }
     const Float& radius() const { return size[0]; }
-    const Float& half_length() const { return size[1]; }  // of capsules and cylinders
+    const Float& half_length() const { return size[1]; }  // along the axis
     // A vector of the world in this shape's axes, and one of the shape in the world's.
     Vec3 inward(const Vec3& v) const { return transpose(axes) * v; }
     Vec3 outward(const Vec3& v) const { return axes * v; }

@@ -5,9 +5,8 @@
 // Supported: free, ball, slide and hinge joints with linear springs, linear damping, armature,
 // friction loss, limits and gravity compensation; actuators with fixed or affine gain and affine
 // bias, without activation, as integrators and as filters, on joints, tendons and sites; connect,
-// weld and joint equalities; fixed and spatial tendons; contact of planes, spheres, capsules,
-// boxes, cylinders, ellipsoids, meshes and height fields, with exclude and pair; mocap bodies, keyframes
-// and sensors. README.md has the list with MuJoCo's names.
+// weld and joint equalities; fixed and spatial tendons; contact of all geoms but signed
+// distance fields, with exclude and pair; mocap bodies, keyframes and sensors. README.md has the list with MuJoCo's names.
 #pragma once
 
 #include <string>

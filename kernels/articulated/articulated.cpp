@@ -335,7 +335,7 @@ void register_articulated(Registry& registry) {
                     robot::schema_of_shapes() + "]}")
             .doc("a file, MJCF or URDF, beside the scene or below; or rigid bodies of simple "
                  "shapes: {\"ground\": 0, \"shapes\": [{\"type\": \"box\", \"size\": [x, y, "
-                 "z], \"position\": [x, y, z]}]}, also sphere and capsule, cylinder, ellipsoid, "
+                 "z], \"position\": [x, y, z]}]}, and other kinds, "
                  "which move freely and collide with each other, the ground and fixed ones, by "
                  "contact "
                  "that begins softly (\"solimp\")"),

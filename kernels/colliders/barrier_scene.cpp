@@ -187,6 +187,14 @@ void check_samples(const Settings& settings, const geometry::FieldGrid& grid, do
     }
 }
 
+std::string names_in_plane() {
+    std::string names;
+    for (const geometry::KindRow& row : geometry::kind_rows())
+        if (row.in_plane && row.placed_by != PlacedBy::nothing)
+            names += (names.empty() ? "" : ", ") + std::string(row.name);
+    return names;
+}
+
 class ObstacleOf final : public model::Instance {
 public:
     ObstacleOf(const geometry::KindRow& row, std::shared_ptr<Settings> settings)
@@ -202,7 +210,7 @@ public:
                 .remedy("choose an implicit integrator, or planes and spheres");
         if (!row_.in_plane && model.dimension() != 3)
             throw s.error("type", fmt::format("there is no {} in the plane", row_.name))
-                .remedy("take a box or a capsule");
+                .remedy("take one of: " + names_in_plane());
         Form form;
         form.kind = row_.kind;
         Numbers numbers;

@@ -1,5 +1,5 @@
 // Obstacles with the response "barrier" in scenes: the fields that all of them share, and the types
-// capsule, box, cylinder, cone and distance_field.
+// of the kinds of shapes that a scene places as obstacles (engine/geometry/kinds/row.hpp).
 #pragma once
 
 #include <memory>

@@ -18,7 +18,11 @@ struct Plane {
     }
 
     // Both sides of a rectangle.
-    static SurfaceMesh surface(const numeric::Vec3& half, double radius, int dimension, int around);
+    static SurfaceMesh surface(const numeric::Vec3& half, double /*radius*/, int /*dimension*/,
+                               int /*around*/) {
+        const double x = half[0], y = half[1];
+        return flat_triangles({-x, -y, 0, x, -y, 0, x, y, 0, -x, -y, 0, x, y, 0, -x, y, 0});
+    }
 };
 
 }  // namespace hindcast::geometry::kinds

@@ -10,13 +10,10 @@ namespace hindcast::articulated {
 constexpr geometry::ShapeKind kind_of(robot::GeomType type) {
     using geometry::ShapeKind;
     using robot::GeomType;
+    // Both enumerations have MuJoCo's numbers.
     static_assert(static_cast<int>(GeomType::hfield) == static_cast<int>(ShapeKind::height_field) &&
-                  static_cast<int>(GeomType::sphere) == static_cast<int>(ShapeKind::sphere) &&
-                  static_cast<int>(GeomType::capsule) == static_cast<int>(ShapeKind::capsule) &&
-                  static_cast<int>(GeomType::ellipsoid) == static_cast<int>(ShapeKind::ellipsoid) &&
-                  static_cast<int>(GeomType::cylinder) == static_cast<int>(ShapeKind::cylinder) &&
-                  static_cast<int>(GeomType::box) == static_cast<int>(ShapeKind::box) &&
-                  static_cast<int>(GeomType::mesh) == static_cast<int>(ShapeKind::mesh));
+                  static_cast<int>(GeomType::mesh) == static_cast<int>(ShapeKind::mesh) &&
+                  static_cast<int>(GeomType::sdf) == static_cast<int>(ShapeKind::distance_field));
     return static_cast<ShapeKind>(type);
 }
 

@@ -21,13 +21,13 @@ bool has_history(const Topics& w) {
 }
 
 // To another of the iterations that are kept.
-void show_iteration(Topics& w, std::ptrdiff_t by) {
-    const auto& rows = *w.running.now().history;
-    const std::int64_t shown = w.running.now().shown_iteration,
+void show_iteration(Running& running, std::ptrdiff_t by) {
+    const auto& rows = *running.now().history;
+    const std::int64_t shown = running.now().shown_iteration,
                        from = shown < 0 ? rows.back().iteration : shown;
     const auto at = std::ranges::lower_bound(rows, from, {}, &session::IterationInfo::iteration);
     const auto next = std::clamp<std::ptrdiff_t>(at - rows.begin() + by, 0, std::ssize(rows) - 1);
-    w.running.send(session::ShowIteration{rows[static_cast<std::size_t>(next)].iteration});
+    running.send(session::ShowIteration{rows[static_cast<std::size_t>(next)].iteration});
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ std::vector<Action> optimise_actions() {
          ImGuiKey_Comma,
          "Shows the iteration before the one shown",
          has_history,
-         [](Topics& w) { show_iteration(w, -1); },
+         [](Topics& w) { show_iteration(w.running, -1); },
          {},
          true,
          true},
@@ -125,7 +125,7 @@ std::vector<Action> optimise_actions() {
          ImGuiKey_Period,
          "Shows the iteration after the one shown",
          has_history,
-         [](Topics& w) { show_iteration(w, 1); },
+         [](Topics& w) { show_iteration(w.running, 1); },
          {},
          true},
         {"newest",

@@ -12,9 +12,9 @@ namespace hindcast::gui {
 
 namespace {
 
-void scale_text(Topics& w, double by) {
-    w.settings.font_scale = std::clamp(w.settings.font_scale * by, 0.6, 3.0);
-    w.settings.save();
+void scale_text(KeptSettings& settings, double by) {
+    settings.font_scale = std::clamp(settings.font_scale * by, 0.6, 3.0);
+    settings.save();
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ std::vector<Action> view_actions() {
          ImGuiMod_Ctrl | ImGuiKey_Equal,
          "Everything in the window a tenth larger",
          {},
-         [](Topics& w) { scale_text(w, 1.1); },
+         [](Topics& w) { scale_text(w.settings, 1.1); },
          {}},
         {"smaller",
          "View",
@@ -150,7 +150,7 @@ std::vector<Action> view_actions() {
          ImGuiMod_Ctrl | ImGuiKey_Minus,
          "Everything in the window a tenth smaller",
          {},
-         [](Topics& w) { scale_text(w, 1 / 1.1); },
+         [](Topics& w) { scale_text(w.settings, 1 / 1.1); },
          {}},
     };
 }

@@ -36,8 +36,8 @@ void edit_group(Topics& work, const std::string& pointer);
 void edit_groups(Topics& work);
 // The "bounds" of a parameter in the unit of its quantity, with the range that the module allows.
 // `part`: the part of the line for the name.
-void edit_bounds(Topics& work, const std::string& parameter, const session::QuantityInfo& quantity,
-                 float part = 0.42F);
+void edit_bounds(EditedScene& scene, const std::string& parameter,
+                 const session::QuantityInfo& quantity, float part = 0.42F);
 
 // Menu items for the paths that could be optimised and are not. Returns the chosen one, or "".
 std::string choose_path(const Topics& work);

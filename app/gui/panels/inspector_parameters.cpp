@@ -24,20 +24,20 @@ namespace {
 
 using document::Node;
 
-std::string path_at(const Topics& work, const std::string& parameter) {
-    const Node* const path = work.scene.document().find(parameter + "/path");
+std::string path_at(const EditedScene& scene, const std::string& parameter) {
+    const Node* const path = scene.document().find(parameter + "/path");
     return path != nullptr && path->is_string() ? path->string() : "?";
 }
 
 // The quantity that a path is of; null while the scene does not run with it.
-const session::QuantityInfo* quantity_of(const Topics& work, const std::string& path) {
+const session::QuantityInfo* quantity_of(const Running& running, const std::string& path) {
     std::string base = path;
     try {
         base = Path::parse(path).base();
     } catch (const Error&) {
         return nullptr;
     }
-    const auto& all = work.running.now().present_quantities();
+    const auto& all = running.now().present_quantities();
     const auto found = std::ranges::find(all, base, &session::QuantityInfo::path);
     return found != all.end() ? &*found : nullptr;
 }
@@ -100,7 +100,7 @@ void group_items(Topics& work) {
     }
     for (std::size_t k = 0; k < list->size(); ++k) {
         const std::string pointer = fmt::format("/parameters/{}", k);
-        const std::string path = path_at(work, pointer);
+        const std::string path = path_at(work.scene, pointer);
         if (ImGui::MenuItem(fmt::format("{}##{}", path, k).c_str()))
             work.scene.edit([&](session::Editor& e) {
                 work.chosen.select({e.add_group(pointer), -1, ""});
@@ -110,11 +110,11 @@ void group_items(Topics& work) {
     }
 }
 
-void edit_bounds(Topics& work, const std::string& parameter, const session::QuantityInfo& quantity,
-                 float part) {
+void edit_bounds(EditedScene& scene, const std::string& parameter,
+                 const session::QuantityInfo& quantity, float part) {
     ImGui::PushID("bounds");
     const std::string pointer = parameter + "/bounds", name = "Bounds of " + quantity.path;
-    const Node* const written = work.scene.document().find(pointer);
+    const Node* const written = scene.document().find(pointer);
     const bool pair = written != nullptr && written->size() == 2;
     std::array<std::optional<double>, 2> ends;
     for (std::size_t k = 0; pair && k < 2; ++k) ends[k] = plain_number(written->item(k));
@@ -164,25 +164,25 @@ void edit_bounds(Topics& work, const std::string& parameter, const session::Quan
                 for (const double v : quantity.values) reach = std::max(reach, std::abs(v));
                 opposite = other == 0 ? -10 * reach : 10 * reach;
             }
-            work.scene.set(pointer,
-                           Node::array({Node(end == 0 ? field.value : opposite),
-                                        Node(end == 0 ? opposite : field.value)}),
-                           name, pointer);
+            scene.set(pointer,
+                      Node::array({Node(end == 0 ? field.value : opposite),
+                                   Node(end == 0 ? opposite : field.value)}),
+                      name, pointer);
         }
-        if (edited == Edited::done) work.scene.edit([](session::Editor& e) { e.end_merge(); });
+        if (edited == Edited::done) scene.edit([](session::Editor& e) { e.end_merge(); });
     }
     if (written != nullptr) {
         ImGui::SameLine(0, px(4));
         if (icon_button("no_bounds", icon::close,
                         "Takes the bounds away: what the module allows holds alone: " + module))
-            work.scene.edit([&](session::Editor& e) { e.erase(pointer, name); });
+            scene.edit([&](session::Editor& e) { e.erase(pointer, name); });
     }
     ImGui::PopID();
 }
 
 void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) {
-    const std::string path = path_at(work, pointer);
-    const session::QuantityInfo* const quantity = quantity_of(work, path);
+    const std::string path = path_at(work.scene, pointer);
+    const session::QuantityInfo* const quantity = quantity_of(work.running, path);
     label("path", "Which numbers are optimised: name.field, name.field[i] or name.field[i].x");
     const float side = ImGui::GetFrameHeight() + px(8);
     std::string text = path;
@@ -217,7 +217,7 @@ void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) 
         tip("Shows " + quantity->path + " in the inspector, with its gradient");
         label("module", "What the module that has these numbers allows; bounds come on top of it");
         quiet_text(range_text(quantity->low, quantity->high, quantity->unit));
-        edit_bounds(work, pointer, *quantity, form_part);
+        edit_bounds(work.scene, pointer, *quantity, form_part);
     } else {
         quiet_text("The scene does not run with this path.");
     }
@@ -265,16 +265,16 @@ namespace {
 constexpr const char* rate_help =
     "Factor on the optimiser's rate for all parameters of the group, and on each one's own";
 
-void edit_rate(Topics& work, const session::Editor::Group& group) {
+void edit_rate(EditedScene& scene, const session::Editor::Group& group) {
     NumberField field{.value = group.rate.value_or(1),
                       .low = std::numeric_limits<double>::min(),
                       .tooltip = rate_help,
                       .mixed = false};
     const Edited edited = number_field("##rate", field);
     if (edited != Edited::no)
-        work.scene.edit(
+        scene.edit(
             [&](session::Editor& e) { e.set_group_rate(group.name, field.value, group.pointer); });
-    if (edited == Edited::done) work.scene.edit([](session::Editor& e) { e.end_merge(); });
+    if (edited == Edited::done) scene.edit([](session::Editor& e) { e.end_merge(); });
 }
 
 }  // namespace
@@ -295,13 +295,13 @@ void edit_group(Topics& work, const std::string& pointer) {
         });
     tip("Enter renames it, also in its parameters");
     label("rate", rate_help);
-    edit_rate(work, *group);
+    edit_rate(work.scene, *group);
     heading("Its parameters");
     const auto document = work.scene.editor().document();  // this one, also after an edit
     const Node* const list = document->find("/parameters");
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
         const std::string parameter = fmt::format("/parameters/{}", k);
-        const std::string path = path_at(work, parameter);
+        const std::string path = path_at(work.scene, parameter);
         const bool by_path = path == group->name && list->item(k).find("group") == nullptr;
         bool in = std::ranges::find(group->parameters, parameter) != group->parameters.end();
         ImGui::BeginDisabled(by_path);
@@ -337,7 +337,7 @@ void edit_groups(Topics& work) {
             ImGui::SetCursorPosX(start + column);
         else
             ImGui::SameLine(start + column);
-        edit_rate(work, group);
+        edit_rate(work.scene, group);
         ImGui::PopID();
     }
     if (text_button(icon::add, "Add group", "A group of parameters with a factor on their rate"))

@@ -54,9 +54,9 @@ void gradient_text(double gradient, const std::string& unit, float width) {
 }
 
 // While it optimises, gradients of what is not optimised wait: their place is kept.
-bool gradient_waits(const Topics& work, const session::QuantityInfo& q) {
-    return q.gradient.empty() && q.may_optimise && !work.running.now().terms.empty() &&
-           work.running.is_optimising();
+bool gradient_waits(const Running& running, const session::QuantityInfo& q) {
+    return q.gradient.empty() && q.may_optimise && !running.now().terms.empty() &&
+           running.is_optimising();
 }
 
 void waiting_text(float width) {
@@ -69,15 +69,15 @@ void waiting_text(float width) {
 
 // The numbers that the module takes where nothing is written; the present numbers where its row
 // does not say.
-std::vector<double> unwritten(const Topics& work, const session::QuantityInfo& q) {
+std::vector<double> unwritten(const EditedScene& scene, const session::QuantityInfo& q) {
     const std::size_t slash = q.scene_pointer.rfind('/');
     const std::string object = q.scene_pointer.substr(0, slash);
-    const Node* const type = work.scene.document().find(object + "/type");
+    const Node* const type = scene.document().find(object + "/type");
     if (slash == 0 || type == nullptr || !type->is_string()) return q.values;
     const std::string key = q.scene_pointer.substr(slash + 1);
     for (const model::Section section : model::all_sections) {
         if (!object.starts_with(std::string("/") + model::name_of(section) + "/")) continue;
-        const model::ModuleType* const module = work.scene.registry().find(section, type->string());
+        const model::ModuleType* const module = scene.registry().find(section, type->string());
         if (module == nullptr) continue;
         for (const model::Field& field : module->fields)
             if (field.key == key && field.fallback_json == "zero")
@@ -95,9 +95,10 @@ void open_menu(ImGuiID menu, int entry) {
 // One entry of a quantity, in what is left of the line.
 void entry(Topics& work, const session::QuantityInfo& q, std::size_t index, const std::string& help,
            ImGuiID menu) {
-    const EntryPlace place = place_of_entry(work.scene.document(), q, index, unwritten(work, q));
+    const EntryPlace place =
+        place_of_entry(work.scene.document(), q, index, unwritten(work.scene, q));
     const bool has_gradient = index < q.gradient.size();
-    const bool waits = gradient_waits(work, q), beside = has_gradient || waits;
+    const bool waits = gradient_waits(work.running, q), beside = has_gradient || waits;
     const float side = beside ? ImGui::CalcTextSize("-8.88e-88").x : 0;
     const float width = ImGui::GetContentRegionAvail().x - (beside ? side + px(8) : 0);
     if (place.pointer.empty()) {
@@ -241,13 +242,13 @@ void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu
     ImGui::EndPopup();
 }
 
-void lock(Topics& work, const session::QuantityInfo& q) {
+void lock(EditedScene& scene, const session::QuantityInfo& q) {
     if (!q.may_optimise) {
         ImGui::Dummy({ImGui::GetFrameHeight() + px(4), 0});
         ImGui::SameLine(0, px(4));
         return;
     }
-    const bool optimised = work.scene.editor().is_optimised(q.path);
+    const bool optimised = scene.editor().is_optimised(q.path);
     ImGui::PushStyleColor(ImGuiCol_Text,
                           optimised ? style().palette().gradient : style().palette().quiet);
     const bool toggled =
@@ -255,7 +256,7 @@ void lock(Topics& work, const session::QuantityInfo& q) {
                     optimised ? "It is optimised: open the lock to keep it as it is"
                               : "It is fixed: close the lock to let the optimisation change it");
     ImGui::PopStyleColor();
-    if (toggled) work.scene.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
+    if (toggled) scene.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
     ImGui::SameLine(0, px(4));
 }
 
@@ -361,7 +362,7 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
     const bool many_ways = form != nullptr && form->kind == FormKind::alternatives;
     ImGui::PushID(q.path.c_str());
     const ImGuiID menu = ImGui::GetID("quantity");
-    lock(work, q);
+    lock(work.scene, q);
     const std::string help = fmt::format(
         "{}{}{}{}", q.path, documentation.empty() ? "" : "\n" + documentation,
         q.unit.empty() ? "" : "\nUnit: " + q.unit,
@@ -373,7 +374,7 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
     const float start = ImGui::GetCursorPosX();
     // Beside the name if both can be read, else below it.
     const float room = ImGui::GetContentRegionAvail().x;
-    const bool plain = q.gradient.empty() && !gradient_waits(work, q);
+    const bool plain = q.gradient.empty() && !gradient_waits(work.running, q);
     const float needed =
         is_list
             ? ImGui::GetTreeNodeToLabelSpacing() +
@@ -418,7 +419,7 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
     if (const std::vector<std::string> parameters = work.scene.editor().parameters_of(q.path);
         parameters.size() == 1) {
         ImGui::SetCursorPosX(start);
-        edit_bounds(work, parameters.front(), q);
+        edit_bounds(work.scene, parameters.front(), q);
     }
     ImGui::PopID();
 }

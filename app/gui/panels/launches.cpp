@@ -66,7 +66,7 @@ public:
                         "the texts of every kernel come here.");
             return;
         }
-        take_answer(work);
+        take_answer(work.running);
         const session::LaunchInfo* const chosen = chosen_of(launches);
         double total = 0;
         for (const session::LaunchInfo& l : launches) total += l.seconds;
@@ -98,8 +98,8 @@ private:
         return found != launches.end() ? &*found : nullptr;
     }
 
-    void take_answer(Topics& work) {
-        const session::Snapshot& now = work.running.now();
+    void take_answer(const Running& running) {
+        const session::Snapshot& now = running.now();
         if (now.build != build_) {  // other kernels
             build_ = now.build;
             answer_ = nullptr;

@@ -35,7 +35,7 @@ public:
             return;
         }
         buttons(context);
-        live(work);
+        live(work.running);
         state(work);
         // In a low panel all of it scrolls together.
         const bool apart = ImGui::GetContentRegionAvail().y > px(170);
@@ -71,8 +71,8 @@ private:
     }
 
     // The switch for optimising without end, and the most iterations per second.
-    static void live(Topics& work) {
-        session::Live wanted = work.running.now().live;
+    static void live(Running& running) {
+        session::Live wanted = running.now().live;
         bool changed = ImGui::Checkbox("Live", &wanted.on);
         tip("Goes on without end: after its iterations, and after each edit from where it stands. "
             "So a "
@@ -91,10 +91,9 @@ private:
             tip("The most iterations per second, so that a fast optimisation can be watched and "
                 "steered");
         }
-        if (changed) work.running.send(wanted);
-        if (work.running.now().live_waits)
-            wrapped_text("Waits for an edit: " + work.running.now().stop_reason,
-                         style().palette().good);
+        if (changed) running.send(wanted);
+        if (running.now().live_waits)
+            wrapped_text("Waits for an edit: " + running.now().stop_reason, style().palette().good);
     }
 
     static void state(Topics& work) {

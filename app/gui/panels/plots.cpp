@@ -58,7 +58,7 @@ public:
             nothing(now);
             return;
         }
-        plot(work, curves);
+        plot(work.running, curves);
     }
 
 private:
@@ -390,8 +390,8 @@ private:
         if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit();
     }
 
-    void plot(Topics& work, const std::vector<Curve>& curves) {
-        const session::Snapshot& now = work.running.now();
+    void plot(Running& running, const std::vector<Curve>& curves) {
+        const session::Snapshot& now = running.now();
         const bool time = over_time();
         watch_hands();
         ImPlotFlags flags = ImPlotFlags_NoMouseText | ImPlotFlags_NoMenus;
@@ -442,10 +442,10 @@ private:
                 ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] <
                     ImGui::GetIO().MouseDragThreshold * ImGui::GetIO().MouseDragThreshold) {
                 if (time)
-                    work.running.send(session::Seek{std::clamp<std::int64_t>(
+                    running.send(session::Seek{std::clamp<std::int64_t>(
                         std::llround(mouse.x / std::max(now.step_seconds, 1e-300)), 0, now.steps)});
                 else if (now.history && !now.history->empty())
-                    work.running.send(session::ShowIteration{std::clamp<std::int64_t>(
+                    running.send(session::ShowIteration{std::clamp<std::int64_t>(
                         std::llround(mouse.x), now.history->front().iteration,
                         now.history->back().iteration)});
             }

@@ -37,7 +37,7 @@ public:
             return;
         }
         if (work.results.table != shown_) begin(work.results.table);
-        head(work);
+        head(work.requests);
         if (shown_->rows() == 0) {
             quiet_text("The table has no rows.");
             return;
@@ -78,10 +78,10 @@ private:
         fit_ = true;
     }
 
-    void head(Topics& work) {
+    void head(Requests& requests) {
         const bool starts = shown_->kind == ResultsTable::Kind::starts;
         if (text_button(icon::open, "Open...", "Opens other results"))
-            work.requests.show_open_results = true;
+            requests.show_open_results = true;
         ImGui::SameLine(0, px(8));
         ImGui::AlignTextToFramePadding();
         std::string text =
@@ -118,9 +118,9 @@ private:
         return std::max<std::size_t>((shown_->rows() + most_points - 1) / most_points, 1);
     }
 
-    void show(Topics& work, std::size_t row) {
+    void show(OpenedResults& results, std::size_t row) {
         chosen_ = row;
-        work.results.use(row);
+        results.use(row);
     }
 
     void table(Topics& work, const ImVec2& size, std::optional<std::size_t> pointed) {
@@ -186,7 +186,7 @@ private:
                 fmt::format("{}", row).c_str(), chosen_ == row,
                 ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowDoubleClick)) {
             chosen_ = row;
-            if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) show(work, row);
+            if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) show(work.results, row);
         }
         if (ImGui::IsItemHovered()) {
             hovered_ = row;
@@ -299,7 +299,7 @@ private:
         quiet_text("A double click shows the scene with its values");
         ImGui::EndTooltip();
         if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
-            show(work, *near);
+            show(work.results, *near);
         else if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
             chosen_ = near;
     }

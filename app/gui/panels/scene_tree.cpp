@@ -78,19 +78,20 @@ public:
         }
         ImGui::SameLine();
         search_field("##search", search_, "Find");
-        being_added(work);
+        being_added(work.adding);
         if (ImGui::BeginChild("tree")) {
             // As many rows as the panel has room for.
             ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(8), px(3)});
-            settings_row(work, "/time", icon::history, "Time", "Length and number of the steps");
-            settings_row(work, "/gravity", icon::arrow_right, "Gravity",
+            settings_row(work.chosen, "/time", icon::history, "Time",
+                         "Length and number of the steps");
+            settings_row(work.chosen, "/gravity", icon::arrow_right, "Gravity",
                          "Acceleration of everything that is free (m/s^2)");
             for (const Section section : model::all_sections) draw_section(context, section);
             draw_parameters(context);
-            settings_row(work, "/optimizer", icon::sliders, "Optimiser",
+            settings_row(work.chosen, "/optimizer", icon::sliders, "Optimiser",
                          "How the parameters are changed");
             draw_groups(context);
-            settings_row(work, "/gradients", icon::memory, "Gradients",
+            settings_row(work.chosen, "/gradients", icon::memory, "Gradients",
                          "What the backward pass may take, and how far back it goes");
             ImGui::PopStyleVar();
         }
@@ -99,13 +100,13 @@ public:
 
 private:
     // The object that is being added: values that load are still sought.
-    static void being_added(Topics& work) {
-        if (work.adding.task() == nullptr) return;
+    static void being_added(Adding& adding) {
+        if (adding.task() == nullptr) return;
         ImGui::AlignTextToFramePadding();
-        quiet_text("Adding " + work.adding.task()->label() + "...");
+        quiet_text("Adding " + adding.task()->label() + "...");
         tip("Values with which the scene can be built are being sought");
         ImGui::SameLine();
-        if (icon_button("cancel", icon::close, "Adds nothing")) work.adding.cancel();
+        if (icon_button("cancel", icon::close, "Adds nothing")) adding.cancel();
     }
 
     // The "+" at the end of a row.
@@ -128,16 +129,15 @@ private:
         ImGui::PopID();
     }
 
-    void settings_row(Topics& work, const char* pointer, const char* symbol, const char* name,
+    void settings_row(Chosen& chosen, const char* pointer, const char* symbol, const char* name,
                       const char* help) {
         if (!matches(name, search_)) return;
-        ImGui::TreeNodeEx(
-            pointer,
-            ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
-                ImGuiTreeNodeFlags_SpanAvailWidth |
-                (work.chosen.object.pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
-            "%s  %s", symbol, name);
-        if (ImGui::IsItemClicked()) work.chosen.select({pointer, -1, ""});
+        ImGui::TreeNodeEx(pointer,
+                          ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
+                              ImGuiTreeNodeFlags_SpanAvailWidth |
+                              (chosen.object.pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+                          "%s  %s", symbol, name);
+        if (ImGui::IsItemClicked()) chosen.select({pointer, -1, ""});
         tip(help);
     }
 
@@ -173,7 +173,7 @@ private:
         if (!matches(name, search_)) return;
         ImGui::PushID(pointer.c_str());
         if (renaming_ == pointer) {
-            rename_field(work, pointer);
+            rename_field(work.scene, pointer);
             ImGui::PopID();
             return;
         }
@@ -238,13 +238,13 @@ private:
         fresh_ = true;
     }
 
-    void rename_field(Topics& work, const std::string& pointer) {
+    void rename_field(EditedScene& scene, const std::string& pointer) {
         if (name_field("##name", name_, fresh_, "A name of letters, digits and _") ==
             Typed::goes_on)
             return;
         const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-        if (!cancelled && name_ != work.scene.name_at(pointer))
-            work.scene.edit([&](session::Editor& e) { e.rename(pointer, name_); });
+        if (!cancelled && name_ != scene.name_at(pointer))
+            scene.edit([&](session::Editor& e) { e.rename(pointer, name_); });
         renaming_.clear();
     }
 

@@ -63,9 +63,9 @@ std::string unit_of(const std::vector<session::ShownField>& fields, const std::s
     return field == fields.end() ? "" : field->unit;
 }
 
-bool has_field(const Topics& work) {
-    return work.running.now().stage != nullptr &&
-           std::ranges::any_of(work.running.now().stage->drawables,
+bool has_field(const Running& running) {
+    return running.now().stage != nullptr &&
+           std::ranges::any_of(running.now().stage->drawables,
                                [](const render::Drawable& drawable) {
                                    return drawable.kind == render::Drawable::Kind::field;
                                });
@@ -232,7 +232,7 @@ void ViewControls::looks(Context& context) {
 
 void ViewControls::heights(Context& context) {
     Topics& work = context.work;
-    if (!work.looks.view.heights || !has_field(work)) return;
+    if (!work.looks.view.heights || !has_field(work.running)) return;
     place(px(scale_width) + px(4) + ImGui::GetFrameHeight() + px(4));
     scale_field("##height scale", work.looks.view.height_scale,
                 "Height of the fields: m for each unit of the field");
@@ -294,7 +294,7 @@ void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height
     tip("Colours " + work.looks.colours.words(work.running.now()) +
         ": click to choose map, range and scale");
     if (!ImGui::BeginPopup("colours")) return;
-    choose_map(work);
+    choose_map(work.looks);
     choose_range(work, range);
     ImGui::Separator();
     if (ImGui::Button("Keep with the scene")) {
@@ -306,8 +306,8 @@ void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height
     ImGui::EndPopup();
 }
 
-void ViewControls::choose_map(Topics& work) {
-    std::optional<ColourMap>& map = work.looks.colours.map;
+void ViewControls::choose_map(Looks& looks) {
+    std::optional<ColourMap>& map = looks.colours.map;
     quiet_text("Colour map");
     if (ImGui::RadioButton("automatic", !map)) map.reset();
     tip("cool to warm where the numbers have both signs, else viridis");

@@ -29,7 +29,7 @@ private:
     void place(float width);
     float choice_width() const;
     static void colour_bar(Context& context, ImVec2 at, int width, int height);
-    static void choose_map(Topics& work);
+    static void choose_map(Looks& looks);
     static void choose_range(Topics& work, const std::array<double, 2>& shown);
 
     // The longest arrow of this field on this stage so far.

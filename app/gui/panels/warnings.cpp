@@ -98,10 +98,10 @@ private:
         }
     }
 
-    static void object(Topics& work, const std::string& name, const std::string& pointer) {
+    static void object(Chosen& chosen, const std::string& name, const std::string& pointer) {
         ImGui::TableNextColumn();
         ImGui::AlignTextToFramePadding();
-        if (ImGui::TextLink(name.c_str())) work.chosen.select({pointer, -1, ""});
+        if (ImGui::TextLink(name.c_str())) chosen.select({pointer, -1, ""});
         tip("Selects " + name);
     }
 
@@ -133,13 +133,13 @@ private:
                 const PairInfo& pair = *rows[static_cast<std::size_t>(k)];
                 ImGui::PushID(k);
                 ImGui::TableNextRow();
-                object(work, pair.a, pair.a_pointer);
+                object(work.chosen, pair.a, pair.a_pointer);
                 if (pair.a == pair.b) {
                     ImGui::TableNextColumn();
                     ImGui::AlignTextToFramePadding();
                     quiet_text("itself");
                 } else {
-                    object(work, pair.b, pair.b_pointer);
+                    object(work.chosen, pair.b, pair.b_pointer);
                 }
                 ImGui::TableNextColumn();
                 ImGui::AlignTextToFramePadding();

@@ -385,7 +385,7 @@ Exporter::Exporter() : plan_(std::make_unique<Plan>()) {}
 Exporter::~Exporter() = default;
 
 void Exporter::advance(Context& context) {
-    plan_->motion.advance(context.work);
+    plan_->motion.advance(context.work.messages);
     if (context.work.requests.show_export && !is_running() && !is_motion(*plan_))
         weigh(*plan_, context);
     if (plan_->running) make_next(*plan_, context);
@@ -462,7 +462,7 @@ void Exporter::draw(Context& context) {
                                         : "Stops; the pictures so far are kept",
                         true, false, px(88))) {
             if (plan.motion.is_running())
-                plan.motion.cancel(work);
+                plan.motion.cancel(work.messages);
             else
                 finish(plan, context, false);
         }

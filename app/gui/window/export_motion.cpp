@@ -43,12 +43,11 @@ const Kind* find(const std::string& name) {
 
 constexpr double fitting_rate = 30;  // frames in a simulated second
 
-std::int64_t fitting_every(const Topics& work) {
-    const double step = work.running.now().step_seconds;
-    return step > 0
-               ? std::clamp<std::int64_t>(std::llround(1 / (fitting_rate * step)), 1,
-                                          std::max<std::int64_t>(work.running.now().steps / 20, 1))
-               : 1;
+std::int64_t fitting_every(const Running& running) {
+    const double step = running.now().step_seconds;
+    return step > 0 ? std::clamp<std::int64_t>(std::llround(1 / (fitting_rate * step)), 1,
+                                               std::max<std::int64_t>(running.now().steps / 20, 1))
+                    : 1;
 }
 
 }  // namespace
@@ -72,7 +71,8 @@ const char* MotionExport::help(const std::string& kind) {
 const char* MotionExport::ending(const std::string& kind) { return find(kind)->ending; }
 
 std::int64_t MotionExport::every(const Topics& work) const {
-    return every_ > 0 && scene_ == work.scene.editor().file() ? every_ : fitting_every(work);
+    return every_ > 0 && scene_ == work.scene.editor().file() ? every_
+                                                              : fitting_every(work.running);
 }
 
 void MotionExport::fields(Topics& work, const std::function<void(const char*)>& label) {
@@ -116,22 +116,21 @@ void MotionExport::start(Topics& work, const std::string& kind, const fs::path& 
             now.precision == "f64" ? ir::Precision::f64 : ir::Precision::f32});
 }
 
-void MotionExport::cancel(Topics& work) {
+void MotionExport::cancel(Messages& messages) {
     task_.reset();
-    work.messages.tell("Export cancelled; nothing of it is left");
+    messages.tell("Export cancelled; nothing of it is left");
 }
 
-void MotionExport::advance(Topics& work) {
+void MotionExport::advance(Messages& messages) {
     if (!task_ || !task_->ready()) return;
     const std::unique_ptr<exporting::ExportTask> ended = std::move(task_);
     if (const auto problem = ended->problem()) {
-        work.messages.fail(*problem);
+        messages.fail(*problem);
         return;
     }
     std::string text = "Exported " + ended->wanted().target.string();
     if (!ended->divergence().empty()) text += "; " + ended->divergence();
-    work.messages.tell(text,
-                       ended->divergence().empty() ? Notice::Kind::success : Notice::Kind::error);
+    messages.tell(text, ended->divergence().empty() ? Notice::Kind::success : Notice::Kind::error);
 }
 
 }  // namespace hindcast::gui

@@ -29,9 +29,9 @@ public:
     void start(Topics& work, const std::string& kind, const std::filesystem::path& target);
     bool is_running() const { return task_ != nullptr; }
     double progress() const { return task_ ? task_->progress() : 0; }
-    void cancel(Topics& work);
+    void cancel(Messages& messages);
     // Once a frame: says that it has ended.
-    void advance(Topics& work);
+    void advance(Messages& messages);
 
 private:
     std::int64_t every(const Topics& work) const;

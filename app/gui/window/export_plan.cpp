@@ -14,8 +14,8 @@ namespace hindcast::gui {
 namespace fs = std::filesystem;
 using Plan = Exporter::Plan;
 
-double speed_of(const Plan& plan, const Topics& work) {
-    return plan.speed > 0 ? plan.speed : session::fitting_speed(work.running.duration());
+double speed_of(const Plan& plan, const Running& running) {
+    return plan.speed > 0 ? plan.speed : session::fitting_speed(running.duration());
 }
 
 std::int64_t pictures_of_time(const Plan& plan, const Topics& work) {
@@ -23,8 +23,8 @@ std::int64_t pictures_of_time(const Plan& plan, const Topics& work) {
                    work.running.duration() / speed_of(plan, work) * plan.frames_per_second + 1e-9));
 }
 
-std::vector<std::int64_t> shown_iterations(const Topics& work) {
-    const session::Snapshot& now = work.running.now();
+std::vector<std::int64_t> shown_iterations(const Running& running) {
+    const session::Snapshot& now = running.now();
     std::vector<std::int64_t> all;
     if (now.history)
         for (const session::IterationInfo& row : *now.history)
@@ -33,7 +33,7 @@ std::vector<std::int64_t> shown_iterations(const Topics& work) {
 }
 
 std::vector<std::int64_t> positions_of(const Plan& plan, const Topics& work) {
-    if (plan.axis == iterations) return shown_iterations(work);
+    if (plan.axis == iterations) return shown_iterations(work.running);
     const session::Snapshot& now = work.running.now();
     const std::int64_t count = pictures_of_time(plan, work);
     const double speed = speed_of(plan, work);
@@ -50,7 +50,7 @@ bool takes_window(const Plan& plan) { return plan.part == whole_window; }
 
 std::string extent_text(const Plan& plan, const Topics& work) {
     const auto count = plan.axis == iterations
-                           ? static_cast<std::int64_t>(shown_iterations(work).size())
+                           ? static_cast<std::int64_t>(shown_iterations(work.running).size())
                            : pictures_of_time(plan, work);
     std::string text =
         fmt::format("{} picture{}, {}", count, count == 1 ? "" : "s",

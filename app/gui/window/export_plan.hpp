@@ -56,7 +56,7 @@ double speed_of(const Exporter::Plan& plan, const Topics& work);
 // As `hindcast render` counts them.
 std::int64_t pictures_of_time(const Exporter::Plan& plan, const Topics& work);
 // The iterations that there are pictures of.
-std::vector<std::int64_t> shown_iterations(const Topics& work);
+std::vector<std::int64_t> shown_iterations(const Running& running);
 // The steps or iterations that the pictures are of.
 std::vector<std::int64_t> positions_of(const Exporter::Plan& plan, const Topics& work);
 // "91 pictures, 3.03 s, about 8.2 MiB"

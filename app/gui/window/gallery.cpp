@@ -27,10 +27,10 @@ void Gallery::set_canvas(Canvas& canvas) {
         for (Card& card : group.cards) card.still = card.strip = {};
 }
 
-void Gallery::read(Topics& work) {
+void Gallery::read(const EditedScene& scene) {
     read_ = true;
     groups_.clear();
-    for (const fs::path& folder : work.scene.galleries()) {
+    for (const fs::path& folder : scene.galleries()) {
         std::vector<SceneGroup> groups;
         try {
             groups = scene_groups(folder);
@@ -66,7 +66,7 @@ void Gallery::load(Shown& shown, const Card& card, const char* ending) {
     }
 }
 
-void Gallery::draw_card(Topics& work, Card& card, float width, float text_height) {
+void Gallery::draw_card(Opening& opening, Card& card, float width, float text_height) {
     load(card.still, card, ".png");
     const float pad = px(10), picture = std::floor((width - 2 * px(1)) * 9 / 16);
     const float height = picture + text_height;
@@ -138,7 +138,7 @@ void Gallery::draw_card(Topics& work, Card& card, float width, float text_height
     tip(card.description + (card.what.empty() ? "" : "\n\nOptimised: " + card.what) + "\n" +
         card.file.string());
     ImGui::PopID();
-    if (clicked) work.opening.open(card.file);
+    if (clicked) opening.open(card.file);
 }
 
 void Gallery::draw_head(Topics& work) {
@@ -236,14 +236,14 @@ bool Gallery::draw_group(Topics& work, Group& group) {
         if (!wanted(card)) continue;
         if (column > 0) ImGui::SameLine();
         column = (column + 1) % columns;
-        draw_card(work, card, width, text_height);
+        draw_card(work.opening, card, width, text_height);
     }
     ImGui::PopStyleVar();
     return true;
 }
 
 void Gallery::draw(Topics& work) {
-    if (!read_) read(work);
+    if (!read_) read(work.scene);
     if (std::exchange(scenes_shown_, work.scene.scenes_shown()) != work.scene.scenes_shown())
         search_.clear();
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});

@@ -41,10 +41,10 @@ private:
         std::string title;
         std::vector<Card> cards;
     };
-    void read(Topics& work);
+    void read(const EditedScene& scene);
     void load(Shown& shown, const Card& card, const char* ending);
     void draw_head(Topics& work);
-    void draw_card(Topics& work, Card& card, float width, float text_height);
+    void draw_card(Opening& opening, Card& card, float width, float text_height);
     bool draw_group(Topics& work, Group& group);  // false: nothing of it is looked for
 
     Canvas* canvas_ = nullptr;

@@ -128,14 +128,13 @@ ImGuiWindow* lowest_above_notices() {
 
 }  // namespace
 
-void draw_notices(Topics& work) {
+void draw_notices(Messages& messages) {
     const ImGuiViewport* screen = ImGui::GetMainViewport();
     float bottom = screen->WorkPos.y + screen->WorkSize.y - px(12);
     const Notice* closed = nullptr;
     std::function<void()> action;
     int number = 0;
-    for (auto notice = work.messages.notices().rbegin(); notice != work.messages.notices().rend();
-         ++notice) {
+    for (auto notice = messages.notices().rbegin(); notice != messages.notices().rend(); ++notice) {
         const Palette& colours = style().palette();
         const bool error = notice->kind == Notice::Kind::error;
         const bool warning = notice->kind == Notice::Kind::warning;
@@ -192,7 +191,7 @@ void draw_notices(Topics& work) {
         ImGui::End();
     }
     if (closed != nullptr)
-        std::erase_if(work.messages.notices(), [&](const Notice& n) { return &n == closed; });
+        std::erase_if(messages.notices(), [&](const Notice& n) { return &n == closed; });
     if (action) action();
 }
 

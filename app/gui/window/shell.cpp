@@ -45,7 +45,7 @@ void Shell::draw(Context& context) {
     draw_palette(context);
     draw_tour(context);
     draw_question(context);
-    draw_notices(work);
+    draw_notices(work.messages);
     first_ = false;
 }
 
@@ -237,7 +237,7 @@ void Shell::draw_toolbar(Context& context) {
 
 // The scene's text goes to the right half of the view's place, or behind the view. False: again at
 // the next frame.
-bool Shell::place_text(Topics& work, bool beside) const {
+bool Shell::place_text(Requests& requests, bool beside) const {
     const auto window = [&](const char* title) {
         const auto panel =
             std::ranges::find_if(panels_, [&](const auto& p) { return p->title() == title; });
@@ -255,7 +255,7 @@ bool Shell::place_text(Topics& work, bool beside) const {
     }
     ImGui::DockContextQueueDock(context, view->DockNode->HostWindow, view->DockNode, text,
                                 beside ? ImGuiDir_Right : ImGuiDir_None, 0.46F, false);
-    if (!beside) work.requests.focus_panel = "View";
+    if (!beside) requests.focus_panel = "View";
     return true;
 }
 
@@ -412,7 +412,8 @@ void Shell::draw_dock_space(Context& context) {
             work.requests.text_beside_changed = false;
         }
         if (work.requests.text_beside_changed)
-            work.requests.text_beside_changed = !place_text(work, work.settings.text_beside);
+            work.requests.text_beside_changed =
+                !place_text(work.requests, work.settings.text_beside);
         if (work.requests.text_beside_changed) frame_wishes().want(FrameReason::settling);
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton);
     }

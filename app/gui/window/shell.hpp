@@ -33,7 +33,7 @@ private:
     void draw_panels(Context& context);
     void draw_recent_menu(Topics& work);
     void draw_text_alone(Context& context);
-    bool place_text(Topics& work, bool beside) const;
+    bool place_text(Requests& requests, bool beside) const;
     void default_layout(unsigned dock, bool text_beside) const;
     // True if the panel's tab has no words in this frame: if a row of tabs has no room for all, the
     // last ones behind the one in front have none.
@@ -53,7 +53,7 @@ void draw_status_bar(Context& context);
 
 // Overlays: overlays.cpp, palette.cpp, tour.cpp.
 void draw_question(Context& context);
-void draw_notices(Topics& work);
+void draw_notices(Messages& messages);
 void draw_help(Context& context);
 void draw_palette(Context& context);
 void draw_settings(Topics& work);

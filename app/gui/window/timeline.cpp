@@ -89,13 +89,12 @@ std::string speed_text(double speed) {
 }
 
 // Simulated seconds for each second: any number, and those that are wanted most.
-void speed(Topics& work) {
-    const session::Snapshot& now = work.running.now();
+void speed(Running& running) {
+    const session::Snapshot& now = running.now();
     const auto lasts = [&](double at) {
-        return now.steps > 0 ? "\nThe scene lasts " + duration_text(work.running.duration() / at)
-                             : "";
+        return now.steps > 0 ? "\nThe scene lasts " + duration_text(running.duration() / at) : "";
     };
-    const double asked = work.running.speed();
+    const double asked = running.speed();
     NumberField field{
         .value = asked == 0 ? 1 : asked,
         .low = 1e-5,
@@ -108,12 +107,12 @@ void speed(Topics& work) {
     if (const Edited edited = number_field("##speed", field); edited != Edited::no) {
         // Dragged, to three digits.
         const double digits = std::pow(10, std::floor(std::log10(field.value)) - 2);
-        work.running.set_speed(
-            edited == Edited::dragging ? std::round(field.value / digits) * digits : field.value);
+        running.set_speed(edited == Edited::dragging ? std::round(field.value / digits) * digits
+                                                     : field.value);
     }
     ImGui::SameLine(0, 0);
     if (ImGui::BeginCombo("##speeds", "", ImGuiComboFlags_NoPreview)) {
-        const double fitting = session::fitting_speed(work.running.duration());
+        const double fitting = session::fitting_speed(running.duration());
         std::vector<double> all{0.1, 0.25, 0.5, 1, 2, 4};
         if (std::ranges::find(all, fitting) == all.end())
             all.insert(std::ranges::upper_bound(all, fitting), fitting);
@@ -121,7 +120,7 @@ void speed(Topics& work) {
         for (const double s : all) {
             if (ImGui::Selectable(s == 0 ? "as fast as possible" : speed_text(s).c_str(),
                                   s == asked))
-                work.running.set_speed(s);
+                running.set_speed(s);
             tip(s == 0 ? "Shows what is computed as it comes; a complete run passes in a second at "
                          "most, and never slower than in real time"
                        : "Simulated seconds for each second of yours" + lasts(s));
@@ -188,7 +187,7 @@ void time_axis(Context& context, const Layout& layout) {
         ImGui::SameLine(0, layout.all || id != few.back() ? px(2) : px(6));
     }
     if (layout.all) more_of_time(context);
-    speed(work);
+    speed(work.running);
     ImGui::SameLine();
 
     static Held held;

@@ -219,8 +219,9 @@ TEST_CASE("gui fields: what springs connect is written as pairs, a chain, rows o
         hands.ItemClick("//$FOCUSED/Paste after the rows");
         CHECK(robot.wait([&] { return robot.now().error != nullptr; }));
         robot.frames(3);
-        CHECK(gui::refusal_at(robot.work(), "/forces/0/connect").find('9') != std::string::npos);
-        CHECK(gui::refusal_at(robot.work(), "/forces/0/stiffness").empty());
+        CHECK(gui::refusal_at(robot.work().running, "/forces/0/connect").find('9') !=
+              std::string::npos);
+        CHECK(gui::refusal_at(robot.work().running, "/forces/0/stiffness").empty());
         robot.picture("field_refused");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(runs_what_is_edited(robot));

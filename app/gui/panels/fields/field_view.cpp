@@ -362,8 +362,8 @@ void draw_as_text(FieldPlace& place, const std::string& below) {
 
 }  // namespace
 
-std::string refusal_at(const Topics& work, const std::string& pointer) {
-    const std::shared_ptr<const Error>& error = work.running.now().error;
+std::string refusal_at(const Running& running, const std::string& pointer) {
+    const std::shared_ptr<const Error>& error = running.now().error;
     if (!error) return "";
     const std::string& at = error->json_pointer();
     if (at != pointer && !at.starts_with(pointer + "/")) return "";
@@ -371,7 +371,7 @@ std::string refusal_at(const Topics& work, const std::string& pointer) {
 }
 
 void draw_refusal(const Topics& work, const std::string& pointer) {
-    const std::string text = refusal_at(work, pointer);
+    const std::string text = refusal_at(work.running, pointer);
     if (text.empty()) return;
     wrapped_text(std::string(icon::error) + " " + text, style().palette().bad);
 }

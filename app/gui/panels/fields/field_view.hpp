@@ -26,7 +26,7 @@ struct FieldLook {
 void draw_field(FieldPlace& place, const FieldLook& look);
 
 // The loader's message about the newest document, at this pointer or below it; "" if none.
-std::string refusal_at(const Topics& work, const std::string& pointer);
+std::string refusal_at(const Running& running, const std::string& pointer);
 void draw_refusal(const Topics& work, const std::string& pointer);
 
 // ---- the parts; `below`: a pointer within the field ----

@@ -42,9 +42,9 @@ public:
         }
         const bool fits = runs() && task_->wanted().fit;
         work.values.identification.reset();
-        if (is_current(work) && (fits || (finds_ && is_fitted())))
+        if (is_current(work.scene) && (fits || (finds_ && is_fitted())))
             work.values.identification = {.runs = fits,
-                                          .accept = [this, &work] { return write(work); }};
+                                          .accept = [this, &work] { return write(work.scene); }};
         if (!task_ || ended_ || !task_->ready()) return;
         ended_ = true;
         if (const auto problem = task_->problem()) return;  // the panel says it
@@ -109,25 +109,25 @@ private:
         return task_ && task_->ready() && !task_->problem() && task_->outcome() &&
                task_->outcome()->is_fitted();
     }
-    bool is_current(const Topics& work) const {
-        return task_ && work.scene.editor().document() == task_->document();
+    bool is_current(const EditedScene& scene) const {
+        return task_ && scene.editor().document() == task_->document();
     }
 
     void buttons(Topics& work) {
         const bool idle = !runs();
-        const bool fitted = is_fitted() && is_current(work);
+        const bool fitted = is_fitted() && is_current(work.scene);
         if (text_button(icon::check, "Check",
                         "Which parameters the data can tell, before anything is fitted: singular "
                         "values, parameters without effect, pairs that cannot be told apart",
                         idle))
-            begin(work, false);
+            begin(work.scene, false);
         ImGui::SameLine(0, px(3));
         if (idle) {
             if (text_button(icon::bolt, "Fit",
                             "The least sum of squared residuals, by Levenberg and Marquardt's "
                             "method with exact derivatives, in the background",
                             true, !fitted))
-                begin(work, true);
+                begin(work.scene, true);
         } else if (text_button(icon::stop, "Stop",
                                "Ends at the next iteration, with the best found so far", true,
                                true)) {
@@ -170,9 +170,9 @@ private:
         if (number_field(id, field) != Edited::no) value = static_cast<int>(field.value);
     }
 
-    void begin(Topics& work, bool fit) {
+    void begin(const EditedScene& scene, bool fit) {
         std::vector<std::string> validate;
-        const fs::path folder = work.scene.editor().place().parent_path();
+        const fs::path folder = scene.editor().place().parent_path();
         for (const std::string& text : validate_) {
             const auto equals = text.find('=');
             const std::string from = equals == std::string::npos ? "" : text.substr(0, equals + 1);
@@ -181,7 +181,7 @@ private:
         }
         task_.reset();
         task_ = std::make_unique<IdentificationTask>(
-            work.scene.editor().document(), work.scene.editor().place(), work.scene.registry(),
+            scene.editor().document(), scene.editor().place(), scene.registry(),
             session::IdentificationWanted{.fit = fit,
                                           .starts = static_cast<std::size_t>(starts_),
                                           .iterations = iterations_,
@@ -191,14 +191,14 @@ private:
     }
 
     // The estimates into the document, as one step of undo.
-    bool write(Topics& work) {
-        return work.scene.edit([&](session::Editor& e) {
+    bool write(EditedScene& scene) {
+        return scene.edit([&](session::Editor& e) {
             e.replace(task_->identified(), "Accept identified parameters");
         });
     }
 
     void accept(Topics& work) {
-        if (!write(work)) return;
+        if (!write(work.scene)) return;
         work.messages.tell(
             "The identified parameters are written into the scene. Ctrl+S saves it, Ctrl+Z "
             "takes it back.",
@@ -237,7 +237,7 @@ private:
             wrapped_text(std::string(icon::error) + "  " + problem->what(), style().palette().bad);
             return;
         }
-        if (!is_current(work))
+        if (!is_current(work.scene))
             wrapped_text("The scene was edited since: this is of the scene before.",
                          style().palette().warn);
     }

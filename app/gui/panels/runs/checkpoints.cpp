@@ -18,8 +18,8 @@ namespace hindcast::gui {
 
 using session::CheckpointInfo;
 
-CheckpointList::Offer CheckpointList::offer_of(const Topics& work) {
-    const session::Snapshot& now = work.running.now();
+CheckpointList::Offer CheckpointList::offer_of(const Running& running) {
+    const session::Snapshot& now = running.now();
     Offer offer;
     offer.build = now.shown_build;
     offer.loss = now.loss;
@@ -42,7 +42,7 @@ CheckpointList::Offer CheckpointList::offer_of(const Topics& work) {
 }
 
 void CheckpointList::keep_button(Topics& work) {
-    const Offer offer = offer_of(work);
+    const Offer offer = offer_of(work.running);
     const std::string what =
         std::isfinite(offer.loss) ? " with the loss " + number_text(offer.loss, 4) : "";
     if (text_button(icon::flag, "Keep as...",
@@ -141,7 +141,7 @@ void CheckpointList::draw(Topics& work) {
         ImGui::TableSetupColumn("loss", ImGuiTableColumnFlags_WidthFixed,
                                 ImGui::CalcTextSize("-1.234e-05").x);
         ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthFixed, 2 * side + px(4));
-        const Offer offer = offer_of(work);
+        const Offer offer = offer_of(work.running);
         for (const CheckpointInfo& checkpoint : list) {
             ImGui::PushID(checkpoint.name.c_str());
             row(work, checkpoint, offer);

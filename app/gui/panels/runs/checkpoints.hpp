@@ -24,7 +24,7 @@ private:
         std::string name;     // proposed
         std::string problem;  // why nothing can be kept; "": it can
     };
-    static Offer offer_of(const Topics& work);
+    static Offer offer_of(const Running& running);
     void keep_button(Topics& work);
     void row(Topics& work, const session::CheckpointInfo& checkpoint, const Offer& offer);
 

@@ -83,13 +83,13 @@ std::vector<Curve> curves_of_runs(const KeptRuns& runs, RunCurve kind, double be
     return faint;
 }
 
-std::string RunList::label(const Topics& work) {
-    const std::size_t count = work.results.runs.list().size();
+std::string RunList::label(OpenedResults& results) {
+    const std::size_t count = results.runs.list().size();
     return count == 0 ? "Runs" : fmt::format("Runs ({})", count);
 }
 
 float RunList::button_width(const Topics& work) {
-    return ImGui::CalcTextSize(fmt::format("{} {}", icon::list, label(work)).c_str()).x +
+    return ImGui::CalcTextSize(fmt::format("{} {}", icon::list, label(work.results)).c_str()).x +
            2 * ImGui::GetStyle().FramePadding.x;
 }
 
@@ -204,7 +204,7 @@ void RunList::group(Topics& work, std::size_t first, std::size_t end) {
 
 void RunList::draw(Topics& work) {
     const std::vector<KeptRun>& list = work.results.runs.list();
-    if (text_button(icon::list, label(work) + "###runs",
+    if (text_button(icon::list, label(work.results) + "###runs",
                     "Optimisations that are kept, to be compared with the present one"))
         ImGui::OpenPopup("runs");
     ImGui::SetNextWindowSizeConstraints({px(330), 0}, {px(420), px(360)});

@@ -27,7 +27,7 @@ public:
     static float button_width(const Topics& work);
 
 private:
-    static std::string label(const Topics& work);
+    static std::string label(OpenedResults& results);
     void row(Topics& work, const session::KeptRun& run);
     void name_of(Topics& work, const session::KeptRun& run);
     void group(Topics& work, std::size_t first, std::size_t end);

@@ -98,7 +98,7 @@ public:
         help_line();
         fault_rows(rows);
         if (applies) apply(work);
-        check_if_changed(work);
+        check_if_changed(work.scene);
         select_by_cursor(work);
         work.text.fault = refused_ ? refused_what_ : shown_.empty() ? "" : shown_.front().message();
         work.text.changed = text_.changed() && !broken_file_;
@@ -311,11 +311,11 @@ private:
     // ---- faults ----
 
     // Looks at what was typed; a text that is the scene's was looked at when it was loaded.
-    void check_if_changed(const Topics& work) {
+    void check_if_changed(const EditedScene& scene) {
         if (checked_version_ == text_.version()) return;
         checked_version_ = text_.version();
         if (text_.changed() || broken_file_ || refused_) {
-            check_->want(text_.text(), broken_file_ ? *broken_file_ : work.scene.editor().place(),
+            check_->want(text_.text(), broken_file_ ? *broken_file_ : scene.editor().place(),
                          ImGui::GetTime());
         } else {
             check_->forget();
@@ -363,9 +363,9 @@ private:
 
     // An error without a file is of the scene that runs, whose text is not shown while another
     // one is put right.
-    bool is_of_shown(const Topics& work, const std::string& file) const {
+    bool is_of_shown(const EditedScene& scene, const std::string& file) const {
         if (file.empty()) return !broken_file_;
-        return file == (broken_file_ ? *broken_file_ : work.scene.editor().file());
+        return file == (broken_file_ ? *broken_file_ : scene.editor().file());
     }
 
     // The simulation may still refuse a text that parsed here.
@@ -373,7 +373,7 @@ private:
         const auto& error = work.running.now().error;
         if (error == marked_) return;
         marked_ = error;
-        if (error && !is_of_shown(work, error->place().file)) return;
+        if (error && !is_of_shown(work.scene, error->place().file)) return;
         if (error) {
             refuse(*error);
         } else if (!broken_file_) {
@@ -386,11 +386,11 @@ private:
 
     // The entry of the text that the document has at this pointer: by its name, where the text has
     // been changed.
-    int entry_of(const Topics& work, const std::string& pointer) const {
+    int entry_of(const EditedScene& scene, const std::string& pointer) const {
         const TextTree& tree = text_.tree();
         const int same = tree.find(pointer);
         if (!text_.changed() || selectable(pointer) != pointer) return same;
-        const std::string name = object_name(work.scene.document(), pointer);
+        const std::string name = object_name(scene.document(), pointer);
         for (const auto& [section, object] : tree.objects())
             if (pointer.starts_with("/" + section + "/") && tree.object_name(object) == name)
                 return object;
@@ -412,14 +412,14 @@ private:
         followed_ = selection.pointer;
         offered_.reset();
         if (selection.pointer.empty()) return;
-        if (const int entry = entry_of(work, selection.pointer); entry != TextTree::none)
+        if (const int entry = entry_of(work.scene, selection.pointer); entry != TextTree::none)
             go_to_entry(entry);
     }
 
     void show_field(const Topics& work, const std::string& pointer, const std::string& field) {
         offered_.reset();
         text_.focus();
-        const int object = entry_of(work, pointer);
+        const int object = entry_of(work.scene, pointer);
         const int member = text_.tree().member(object, field);
         if (member != TextTree::none) {
             go_to_entry(member);

@@ -314,7 +314,7 @@ void picture_fields(Plan& plan, Context& context, const std::function<void(const
             plan.frames_per_second = static_cast<int>(rate.value);
         ImGui::BeginDisabled(plan.axis == iterations);
         label("Speed");
-        NumberField speed{.value = speed_of(plan, work),
+        NumberField speed{.value = speed_of(plan, work.running),
                           .unit = "",
                           .low = 1e-5,
                           .high = 1e3,
@@ -325,7 +325,7 @@ void picture_fields(Plan& plan, Context& context, const std::function<void(const
                               "given",
                           .mixed = false,
                           .logarithmic = true,
-                          .shown = number_text(speed_of(plan, work), 3) + "x"};
+                          .shown = number_text(speed_of(plan, work.running), 3) + "x"};
         if (number_field("##speed", speed) != Edited::no) plan.speed = speed.value;
         ImGui::EndDisabled();
         label("");

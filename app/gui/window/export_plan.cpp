@@ -20,7 +20,8 @@ double speed_of(const Plan& plan, const Running& running) {
 
 std::int64_t pictures_of_time(const Plan& plan, const Topics& work) {
     return 1 + static_cast<std::int64_t>(std::floor(
-                   work.running.duration() / speed_of(plan, work) * plan.frames_per_second + 1e-9));
+                   work.running.duration() / speed_of(plan, work.running) * plan.frames_per_second +
+                   1e-9));
 }
 
 std::vector<std::int64_t> shown_iterations(const Running& running) {
@@ -36,7 +37,7 @@ std::vector<std::int64_t> positions_of(const Plan& plan, const Topics& work) {
     if (plan.axis == iterations) return shown_iterations(work.running);
     const session::Snapshot& now = work.running.now();
     const std::int64_t count = pictures_of_time(plan, work);
-    const double speed = speed_of(plan, work);
+    const double speed = speed_of(plan, work.running);
     std::vector<std::int64_t> all;
     for (std::int64_t k = 0; k < count; ++k) {
         const double time = static_cast<double>(k) / plan.frames_per_second * speed;

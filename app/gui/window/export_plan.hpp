@@ -52,7 +52,7 @@ struct Exporter::Plan {
     } weight;
 };
 
-double speed_of(const Exporter::Plan& plan, const Topics& work);
+double speed_of(const Exporter::Plan& plan, const Running& running);
 // As `hindcast render` counts them.
 std::int64_t pictures_of_time(const Exporter::Plan& plan, const Topics& work);
 // The iterations that there are pictures of.

@@ -213,6 +213,13 @@ static std::string schema_of_softness(std::string_view otherwise) {
         otherwise);
 }
 
+const Node* rigid_shapes_of(const Node& body) {
+    const Node* const model = body.is_object() ? body.find("model") : nullptr;
+    const Node* const shapes =
+        model != nullptr && model->is_object() ? model->find("shapes") : nullptr;
+    return shapes != nullptr && shapes->is_array() ? shapes : nullptr;
+}
+
 std::string schema_of_shapes() {
     const std::string length = R"({"$ref":"#/$defs/positive","unit":"m")";
     const auto own = [&](const geometry::KindRow& kind) {

@@ -26,4 +26,7 @@ std::string model_of_shapes(const document::Node& description, UpAxis up = UpAxi
 // The JSON schema of such a description.
 std::string schema_of_shapes();
 
+// The list of shapes of a body of the scene whose model is such a description; null: it is not.
+const document::Node* rigid_shapes_of(const document::Node& body);
+
 }  // namespace hindcast::robot

@@ -6,6 +6,7 @@
 
 #include "engine/geometry/kinds/row.hpp"
 #include "engine/model/offers/offer.hpp"
+#include "engine/robot/rigid_shapes.hpp"
 #include "engine/robot/robot_model.hpp"
 
 namespace hindcast::offers {
@@ -21,26 +22,12 @@ namespace {
 // Steps of rigid contact are no longer than this, s: MuJoCo's own default.
 constexpr double longest_step = 0.002;
 
-OfferNumber rigid_length(const char* key, const char* label, double value) {
-    return {key, label, "m", "", value, 1e-3, 1e3, false};
-}
-
-// The list of an articulated body that is written as rigid shapes; null: it is not.
-const Node* shapes_of(const Node& body) {
-    const Node* const type = body.is_object() ? body.find("type") : nullptr;
-    if (type == nullptr || !(*type == Node("articulated"))) return nullptr;
-    const Node* const model = body.find("model");
-    const Node* const shapes =
-        model != nullptr && model->is_object() ? model->find("shapes") : nullptr;
-    return shapes != nullptr && shapes->is_array() ? shapes : nullptr;
-}
-
 // A body of rigid shapes that one more can join: none of its numbers are written, but how it starts.
 const Node* joinable(const Document& document) {
     const Node* const bodies = document.root().find("bodies");
     for (std::size_t k = 0; bodies != nullptr && bodies->is_array() && k < bodies->size(); ++k) {
         const Node& body = bodies->item(k);
-        if (shapes_of(body) == nullptr) continue;
+        if (robot::rigid_shapes_of(body) == nullptr) continue;
         bool plain = true;
         for (std::size_t j = 0; j < body.size(); ++j) {
             const std::string& key = body.key(j);
@@ -106,9 +93,9 @@ Offer rigid(const KindRow& kind, std::vector<OfferNumber> sizes) {
 Node typed(const KindRow& kind) { return Node::object({{"type", std::string(kind.name)}}); }
 
 Offer with_lengths(const KindRow& kind) {
-    Offer row = rigid(kind, {rigid_length("size_x", "Length along x", 0.2),
-                             rigid_length("size_y", "Length along y", 0.2),
-                             rigid_length("size_up", "Height", 0.2)});
+    Offer row = rigid(kind, {offer_length("size_x", "Length along x", 0.2),
+                             offer_length("size_y", "Length along y", 0.2),
+                             offer_length("size_up", "Height", 0.2)});
     row.size = [](const ChosenNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
     row.make = [&kind](const OfferSite& site) {
         const Place& s = site.size;
@@ -120,7 +107,7 @@ Offer with_lengths(const KindRow& kind) {
 }
 
 Offer with_radius(const KindRow& kind) {
-    Offer row = rigid(kind, {rigid_length("radius", "Radius", 0.1)});
+    Offer row = rigid(kind, {offer_length("radius", "Radius", 0.1)});
     row.size = [](const ChosenNumbers& n) {
         const double d = 2 * n["radius"];
         return Place{d, d, d};
@@ -136,8 +123,8 @@ Offer with_radius(const KindRow& kind) {
 // Standing; its own axis is z, which lies in a scene whose y points up.
 Offer with_radius_and_length(const KindRow& kind) {
     Offer row = rigid(
-        kind, {rigid_length("radius", "Radius", 0.08),
-               rigid_length("length", kind.round_ends ? "Length between the round ends" : "Height",
+        kind, {offer_length("radius", "Radius", 0.08),
+               offer_length("length", kind.round_ends ? "Length between the round ends" : "Height",
                             0.24)});
     row.size = [&kind](const ChosenNumbers& n) {
         const double d = 2 * n["radius"];

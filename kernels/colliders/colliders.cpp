@@ -239,6 +239,7 @@ public:
                             : "choose another response, or an implicit integrator");
         check_keys(response);
         const bool plane = surface_ == Surface::plane;
+        const auto kind = plane ? geometry::ShapeKind::plane : geometry::ShapeKind::sphere;
         Quantity& vector = settings_->quantity(model, plane ? "normal" : "center");
         Quantity& number = settings_->quantity(model, plane ? "offset" : "radius");
         if (plane) {
@@ -278,17 +279,16 @@ public:
             if (particles::follows_from_coordinates(model, body) && keeps_off(body))
                 model.contact_pairs().keep_apart(settings_->name(), body, "its own ground");
         if (response == "impact") refuse_if_without_effect(model, range);
-        barrier::add_contact_obstacle(
-            model, *settings_,
-            {.kind = plane ? geometry::ShapeKind::plane : geometry::ShapeKind::sphere,
-             .numbers = {.place = &vector, .size = &number},
-             .velocity = velocity,
-             .range = range,
-             .law = response,
-             .through_forces = pushes});
+        barrier::add_contact_obstacle(model, *settings_,
+                                      {.kind = kind,
+                                       .numbers = {.place = &vector, .size = &number},
+                                       .velocity = velocity,
+                                       .range = range,
+                                       .law = response,
+                                       .through_forces = pushes});
         if (response == "barrier") {
             barrier::Form form;
-            form.kind = plane ? geometry::ShapeKind::plane : geometry::ShapeKind::sphere;
+            form.kind = kind;
             barrier::meet(model, barrier::meeting(*settings_, model, form,
                                                   {.place = &vector, .size = &number}));
             return;

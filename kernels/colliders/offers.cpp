@@ -19,10 +19,6 @@ namespace {
 constexpr double barrier_stiffness = 2000;  // N/m
 constexpr double barrier_distance = 0.01;   // m
 
-OfferNumber length(const char* key, const char* label, double value, const char* help = "") {
-    return offer_length(key, label, value, 1e-3, 1e3, help);
-}
-
 OfferNumber friction() {
     return {"friction", "Friction", "", "Coulomb's coefficient; 0: none", 0.3, 0, 100, false};
 }
@@ -86,7 +82,7 @@ Offer ground() {
 
 Offer ball(const KindRow& kind) {
     Offer row = of_kind(kind, "A ball that things fall on; in the plane a disc",
-                        {length("radius", "Radius", 0.3)});
+                        {offer_length("radius", "Radius", 0.3)});
     row.steps = Steps::any;
     row.size = [](const ChosenNumbers& n) {
         return Place{2 * n["radius"], 2 * n["radius"], 2 * n["radius"]};
@@ -102,10 +98,10 @@ Offer ball(const KindRow& kind) {
 }
 
 Offer box(const KindRow& kind) {
-    Offer row =
-        of_kind(kind, "A box with flat sides; in the plane a rectangle",
-                {length("size_x", "Length along x", 0.6), length("size_y", "Length along y", 0.6),
-                 length("size_up", "Height", 0.3)});
+    Offer row = of_kind(
+        kind, "A box with flat sides; in the plane a rectangle",
+        {offer_length("size_x", "Length along x", 0.6),
+         offer_length("size_y", "Length along y", 0.6), offer_length("size_up", "Height", 0.3)});
     row.size = [](const ChosenNumbers& n) { return Place{n["size_x"], n["size_y"], n["size_up"]}; };
     row.make = [&kind](const OfferSite& site) {
         const double x = site.number["size_x"] / 2, y = site.number["size_y"] / 2,
@@ -122,9 +118,9 @@ Offer box(const KindRow& kind) {
 Offer around_axis(const KindRow& kind) {
     const bool stands = kind.widest < 0;
     Offer row = of_kind(kind, fmt::format("A {}{}", kind.looks, stands ? "" : ", along x"),
-                        {stands ? length("length", "Height", 0.4)
-                                : length("length", "Length", 0.8, "From end to end"),
-                         length("radius", "Radius", 0.15)});
+                        {stands ? offer_length("length", "Height", 0.4)
+                                : offer_length("length", "Length", 0.8, "From end to end"),
+                         offer_length("radius", "Radius", 0.15)});
     row.size = [stands](const ChosenNumbers& n) {
         const double d = 2 * n["radius"];
         return stands ? Place{d, d, n["length"]} : Place{n["length"], d, d};

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "app/session/document/editor_state.hpp"
+#include "app/session/document/object_edits.hpp"
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
 #include "engine/model/offers/offer.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/shapes/rigid_list.hpp"
 #include "engine/document/read.hpp"
+#include "engine/robot/rigid_shapes.hpp"
 
 namespace hindcast::session {
 
@@ -73,7 +73,7 @@ Room::Box box_of_rigid(const Node& shape) {
 
 // Adds the boxes of a body's rigid shapes, and raises the ground to theirs.
 void add_rigid_shapes(const Node& body, Room& room) {
-    const Node* const shapes = rigid_shapes_of(body);
+    const Node* const shapes = robot::rigid_shapes_of(body);
     if (shapes == nullptr) return;
     if (body.find("model")->find("ground") != nullptr)
         room.raise_ground(number_at(*body.find("model"), "ground", 0));

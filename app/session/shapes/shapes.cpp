@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
-#include "app/session/document/editor_state.hpp"
+#include "app/session/document/object_edits.hpp"
 #include "app/session/document/scene_files.hpp"
 #include "app/session/shapes/shape_place.hpp"
 #include "engine/document/file_access.hpp"

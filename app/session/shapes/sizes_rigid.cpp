@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "app/exchange/vec3.hpp"
-#include "app/session/shapes/rigid_list.hpp"
 #include "app/session/shapes/sizes_parts.hpp"
 #include "engine/geometry/kinds/row.hpp"
+#include "engine/robot/rigid_shapes.hpp"
 
 namespace hindcast::session {
 
@@ -129,7 +129,7 @@ void add_length(const std::shared_ptr<const RigidShape>& shape, bool round,
 
 std::vector<RigidSize> rigid_sizes(const Node& object) {
     std::vector<RigidSize> all;
-    const Node* const shapes = rigid_shapes_of(object);
+    const Node* const shapes = robot::rigid_shapes_of(object);
     if (shapes == nullptr) return all;
     const Node* const qpos = object.find("qpos");
     if (qpos != nullptr && !qpos->is_array()) return all;  // by names, or from a file

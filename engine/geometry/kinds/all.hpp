@@ -17,6 +17,8 @@
 
 namespace hindcast::geometry {
 
+inline Error no_such_kind() { return Error("internal: there is no such kind of shape"); }
+
 template <class... Kinds>
 struct KindList {
     static constexpr KindRow rows[] = {Kinds::row...};
@@ -25,7 +27,7 @@ struct KindList {
     template <class F>
     static void with(ShapeKind kind, F&& f) {
         const bool found = ((Kinds::row.kind == kind && (f(Kinds{}), true)) || ...);
-        if (!found) throw Error("internal: there is no such kind of shape");
+        if (!found) throw no_such_kind();
     }
 };
 

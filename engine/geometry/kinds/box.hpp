@@ -55,7 +55,6 @@ struct Box {
         return distance_outside(q);
     }
 
-    static numeric::Vec3 half_extents(const Size<double>& size) { return size; }
     static SurfaceMesh surface(const numeric::Vec3& half, double /*radius*/, int dimension,
                                int /*around*/) {
         SurfaceMesh mesh;

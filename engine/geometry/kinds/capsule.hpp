@@ -63,15 +63,12 @@ struct Capsule {
         return norm(p - along * e) - radius;
     }
 
-    static numeric::Vec3 half_extents(const Size<double>& size) {
-        return {size[0], size[0], size[0] + size[1]};
-    }
     static SurfaceMesh surface(const numeric::Vec3& e, double radius, int dimension, int around) {
         using numeric::plus;
         using numeric::scaled;
         const double length = std::sqrt(numeric::dot(e, e)), right = std::numbers::pi / 2;
         if (dimension == 2) {
-            const numeric::Vec3 d = length > 0 ? scaled(e, 1 / length) : e, left{-d[1], d[0], 0};
+            const numeric::Vec3 d = numeric::unit(e), left{-d[1], d[0], 0};
             std::vector<numeric::Vec3> outline{{}};
             const int half_way = around / 2;
             for (const double end : {1.0, -1.0})

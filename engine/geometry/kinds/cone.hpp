@@ -41,10 +41,10 @@ struct Cone {
         const Float half = norm(e);
         const V axis = e / half;
         const Float up = dot(p, axis), out = norm(p - up * axis), along = up + half;
-        const Vec2 side = normalize(Vec2(-radius, 2.0 * half));
-        const Vec2 from_rim(out - radius, along);
-        const Float length = norm(Vec2(radius, 2.0 * half)),
-                    beyond_side = from_rim.x() * side.y() - from_rim.y() * side.x();
+        const Vec2 to_tip(-radius, 2.0 * half), from_rim(out - radius, along);
+        const Float length = norm(to_tip);
+        const Vec2 side = to_tip / length;
+        const Float beyond_side = from_rim.x() * side.y() - from_rim.y() * side.x();
         const Vec2 to_side = from_rim - clamp(dot(from_rim, side), 0.0, length) * side,
                    to_base(max(from_rim.x(), 0.0), along);
         const Bool inside = beyond_side <= 0.0 && along >= 0.0;
@@ -53,9 +53,6 @@ struct Cone {
         return select(inside, max(beyond_side, -along), norm(apart));
     }
 
-    static numeric::Vec3 half_extents(const Size<double>& size) {
-        return {size[0], size[0], size[1]};
-    }
     static SurfaceMesh surface(const numeric::Vec3& e, double radius, int /*dimension*/,
                                int around) {
         const double h = std::sqrt(numeric::dot(e, e)), side = std::hypot(radius, 2 * h);

@@ -55,9 +55,6 @@ struct Cylinder {
         return distance_outside(Vec2(norm(p - along * axis) - radius, abs(along) - half));
     }
 
-    static numeric::Vec3 half_extents(const Size<double>& size) {
-        return {size[0], size[0], size[1]};
-    }
     static SurfaceMesh surface(const numeric::Vec3& e, double radius, int /*dimension*/,
                                int around) {
         const double h = std::sqrt(numeric::dot(e, e));

@@ -33,7 +33,6 @@ struct Ellipsoid {
         return dot(q, q) <= 1.0;
     }
 
-    static numeric::Vec3 half_extents(const Size<double>& size) { return size; }
     static SurfaceMesh surface(const numeric::Vec3& half, double /*radius*/, int /*dimension*/,
                                int around) {
         return ellipsoid_mesh(half, around);

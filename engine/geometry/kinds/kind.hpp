@@ -6,7 +6,6 @@
 //     crossing(size, p, v)                 the part of a line within it (crossings.hpp)
 //     contains(size, p)                    true for points inside
 //     distance(p, extent, size)            of a point from an obstacle, negative inside (distances.hpp)
-//     half_extents(size)                   of the box around it, in its axes
 //     surface(extent, radius, ...)         triangles, for drawing
 //
 // `size` is that of contact.hpp: radius; radius and half length; half axes; half edges.

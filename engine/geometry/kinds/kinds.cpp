@@ -7,7 +7,9 @@ namespace hindcast::geometry {
 std::span<const KindRow> kind_rows() { return AllKinds::rows; }
 
 const KindRow& row(ShapeKind kind) {
-    return *std::ranges::find(AllKinds::rows, kind, &KindRow::kind);
+    const auto found = std::ranges::find(AllKinds::rows, kind, &KindRow::kind);
+    if (found == std::end(AllKinds::rows)) throw no_such_kind();
+    return *found;
 }
 
 const KindRow* find_row(std::string_view name) {
@@ -57,14 +59,6 @@ SurfaceMesh surface_of(ShapeKind kind, const numeric::Vec3& extent, double radiu
 SurfaceMesh surface_of(ShapeKind kind, const numeric::Vec3& size, int around) {
     const numeric::Vec3 extent = row(kind).has_axis() ? numeric::Vec3{0, 0, size[1]} : size;
     return surface_of(kind, extent, size[0], 3, around);
-}
-
-numeric::Vec3 half_extents(ShapeKind kind, const numeric::Vec3& size) {
-    numeric::Vec3 half{};
-    AllKinds::with(kind, [&](auto shape) {
-        if constexpr (requires { shape.half_extents(size); }) half = shape.half_extents(size);
-    });
-    return half;
 }
 
 }  // namespace hindcast::geometry

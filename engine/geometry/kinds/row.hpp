@@ -49,17 +49,12 @@ struct KindRow {
     std::string_view obstacle_text = {};  // for the schema
 
     constexpr bool has_axis() const { return placed_by == PlacedBy::ends; }
-    // True if the shape is its core, rounded by a ball.
-    constexpr bool is_rounded() const { return core == Core::point || core == Core::segment; }
 };
 
 std::span<const KindRow> kind_rows();
-const KindRow& row(ShapeKind kind);
+const KindRow& row(ShapeKind kind);              // throws Error if there is no such kind
 const KindRow* find_row(std::string_view name);  // null: no kind has this name
 
-// Half extents of the box around a shape, in its own axes, m; zero for unbounded kinds.
-// `size`: as in contact.hpp.
-numeric::Vec3 half_extents(ShapeKind kind, const numeric::Vec3& size);
 // The surface of a shape in its own axes, about its centre. `extent`: half extents of a box or an
 // ellipsoid, or the vector from the middle of an axis to its end; `radius`: around the axis, or of
 // a ball. In the plane (dimension 2) it is filled. `around`: sides of a circle, a multiple of 4.

@@ -38,9 +38,6 @@ struct Sphere {
         return norm(p) - radius;
     }
 
-    static numeric::Vec3 half_extents(const Size<double>& size) {
-        return {size[0], size[0], size[0]};
-    }
     static SurfaceMesh surface(const numeric::Vec3& /*extent*/, double radius, int /*dimension*/,
                                int around) {
         return ellipsoid_mesh({radius, radius, radius}, around);

@@ -12,14 +12,12 @@ namespace hindcast::model {
 
 using document::Node;
 
-OfferNumber offer_length(const char* key, const char* label, double value, double low, double high,
-                         const char* help) {
-    return {key, label, "m", help, value, low, high, false};
+OfferNumber offer_length(const char* key, const char* label, double value, const char* help) {
+    return {key, label, "m", help, value, 1e-3, 1e3, false};
 }
 
-OfferNumber offer_whole(const char* key, const char* label, double value, double low, double high,
-                        const char* help) {
-    return {key, label, "", help, value, low, high, true};
+OfferNumber offer_whole(const char* key, const char* label, double value, double low, double high) {
+    return {key, label, "", "", value, low, high, true};
 }
 
 OfferNumber offer_number(const char* key, const char* label, const char* unit, double value,

@@ -33,10 +33,9 @@ struct OfferNumber {
     double value = 0, low = 0, high = 0;  // the proposal and the bounds, in the unit
     bool whole = false;
 };
-OfferNumber offer_length(const char* key, const char* label, double value, double low = 1e-3,
-                         double high = 1e3, const char* help = "");
+OfferNumber offer_length(const char* key, const char* label, double value, const char* help = "");
 OfferNumber offer_whole(const char* key, const char* label, double value, double low = 1,
-                        double high = 1000, const char* help = "");
+                        double high = 1000);
 OfferNumber offer_number(const char* key, const char* label, const char* unit, double value,
                          const char* help);
 

@@ -155,8 +155,7 @@ private:
                         .inertia = {}};
         if (geom.type == GeomType::plane || geom.type == GeomType::hfield) return;
         const bool weightless = geom.has_mass ? source.mass == 0 : source.density == 0;
-        const bool by_size = geom.type != GeomType::mesh && geom.type != GeomType::sdf &&
-                             !(geom.shell && geom.type == GeomType::ellipsoid);
+        const bool by_size = has_solid(kind_of(geom.type), geom.shell);
         if (weightless && !by_size) return;
         if (geom.type == GeomType::mesh) {
             mesh_of(integer("geom_dataid", g)).fill(geom);

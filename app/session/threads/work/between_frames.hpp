@@ -6,20 +6,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "app/session/threads/running/built_scenes.hpp"
-#include "app/session/threads/running/interrupts.hpp"
+#include "app/session/threads/running/run_work.hpp"
 
 namespace hindcast::session {
 
-class BetweenFrames {
+class BetweenFrames : RunWork {
 public:
-    BetweenFrames(RunnerState& state, DeviceFrames& frames, Interrupts& interrupts,
-                  BuiltScenes& scenes)
-        : state_(state),
-          shared_(state.shared),
-          frames_(frames),
-          interrupts_(interrupts),
-          scenes_(scenes) {}
+    using RunWork::RunWork;
 
     // Runs the steps that the trajectory shown or the ghost lacks. False: they lack nothing.
     bool run_missing();
@@ -39,12 +32,6 @@ private:
     void run(const TrajectoryPointer& trajectory, std::int64_t step);
     // Keeps the states nearest to the cursor, within some bytes; one in any case.
     static void bound(std::vector<Rollout::State>& states, std::int64_t most_bytes);
-
-    RunnerState& state_;
-    SharedState& shared_;
-    DeviceFrames& frames_;
-    Interrupts& interrupts_;
-    BuiltScenes& scenes_;
 };
 
 }  // namespace hindcast::session

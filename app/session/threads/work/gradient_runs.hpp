@@ -6,20 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "app/session/threads/running/built_scenes.hpp"
-#include "app/session/threads/running/interrupts.hpp"
+#include "app/session/threads/running/run_work.hpp"
 
 namespace hindcast::session {
 
-class GradientRuns {
+class GradientRuns : RunWork {
 public:
-    GradientRuns(RunnerState& state, DeviceFrames& frames, Interrupts& interrupts,
-                 BuiltScenes& scenes)
-        : state_(state),
-          shared_(state.shared),
-          frames_(frames),
-          interrupts_(interrupts),
-          scenes_(scenes) {}
+    using RunWork::RunWork;
 
     // Plans the memory of gradients, once for each build. Throws Error if there is too little.
     void plan(BuiltScene& of);
@@ -34,12 +27,6 @@ public:
 private:
     // Arrays whose derivatives the look shows. Call it under the shared lock.
     std::vector<std::string> wanted_arrays(const SceneInfo& scene) const;
-
-    RunnerState& state_;
-    SharedState& shared_;
-    DeviceFrames& frames_;
-    Interrupts& interrupts_;
-    BuiltScenes& scenes_;
 };
 
 }  // namespace hindcast::session

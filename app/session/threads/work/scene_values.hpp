@@ -39,7 +39,7 @@ private:
                 const std::string& name);
     std::shared_ptr<const document::Document> document_with(const Values& values) const;
     std::shared_ptr<const document::Document> changed_document(const UseValues& command) const;
-    // Those that the command names. Entries that are parameters are set in `parameters` too.
+    // The values that the command names. It sets those of parameters in `parameters` as well.
     Values named_values(const UseValues& command, std::vector<double>& parameters) const;
     // Goes on with these parameters at once.
     void hold(std::vector<double> parameters);

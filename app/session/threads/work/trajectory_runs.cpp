@@ -45,7 +45,7 @@ TrajectoryPointer TrajectoryRuns::make(const SceneInfoPointer& scene, std::int64
         std::clamp<std::int64_t>(share / std::max<std::int64_t>(frame, 1) - 2, 1, most_frames);
     t->every = std::max<std::int64_t>((scene->steps + fitting - 1) / fitting, 1);
     const std::int64_t expected = frame * (scene->steps / t->every + 2);
-    // Those that are in no cache may be of another scene, and larger.
+    // Trajectories outside of the cache may belong to another scene, and be larger.
     const std::int64_t others =
         shared_.frame_bytes() - shared_.kept_besides() - shared_.trajectories.bytes();
     shared_.trajectories.shrink(

@@ -4,20 +4,13 @@
 
 #include <functional>
 
-#include "app/session/threads/running/built_scenes.hpp"
-#include "app/session/threads/running/interrupts.hpp"
+#include "app/session/threads/running/run_work.hpp"
 
 namespace hindcast::session {
 
-class TrajectoryRuns {
+class TrajectoryRuns : RunWork {
 public:
-    TrajectoryRuns(RunnerState& state, DeviceFrames& frames, Interrupts& interrupts,
-                   BuiltScenes& scenes)
-        : state_(state),
-          shared_(state.shared),
-          frames_(frames),
-          interrupts_(interrupts),
-          scenes_(scenes) {}
+    using RunWork::RunWork;
 
     // A trajectory without frames. Makes room for it in the memory of frames, which also decides
     // how many steps lie between its frames. `iteration`: -1: it has no row in the history.
@@ -42,12 +35,6 @@ public:
 
 private:
     void forget(std::int64_t iteration);
-
-    RunnerState& state_;
-    SharedState& shared_;
-    DeviceFrames& frames_;
-    Interrupts& interrupts_;
-    BuiltScenes& scenes_;
 };
 
 }  // namespace hindcast::session

@@ -20,10 +20,10 @@ namespace {
 constexpr const char* unknown = "positions";
 
 // Between memory of a launch, of its type and layout, and an array of f64.
-template <class Real, class F>
+template <class Real, class Copied = double, class F>
 void each_scalar(const backend::Binding& memory, const Array& array, const F& f) {
     auto* const theirs = static_cast<Real*>(memory.data);
-    auto* const ours = static_cast<double*>(array.data());
+    auto* const ours = static_cast<Copied*>(array.data());
     const std::int64_t components = array.components();
     for (std::int64_t e = 0; e < array.elements(); ++e)
         for (std::int64_t c = 0; c < components; ++c)
@@ -56,18 +56,17 @@ Array derived(Array array, std::string_view kinds) {
 class Minimization::Function final : public HostFunction {
 public:
     Function(std::shared_ptr<Device> device, const Array& positions, std::vector<char> fixed,
-             std::vector<EnergyTerm> terms, const MinimizationOptions& options)
-        : positions_(positions),
+             std::vector<EnergyTerm> terms, const MinimizationOptions& options,
+             std::vector<Carrier> carriers)
+        : solved_(arrays_of(positions, carriers)),
+          parameters_(parameters_of(positions, carriers)),
           potential_(std::move(device), positions.components(), std::move(fixed),
-                     with_copies(std::move(terms))),
-          newton_(potential_, options, times) {
-        parameters_.insert(parameters_.begin(), {unknown, ir::Access::read_write, positions.type(),
-                                                 positions.components(), 1});
-    }
+                     with_copies(std::move(terms)), with_copies(std::move(carriers))),
+          newton_(potential_, options, times) {}
 
     const std::vector<ir::Parameter>& parameters() const override { return parameters_; }
     std::vector<Argument> arguments() const {
-        std::vector<Argument> list{positions_};
+        std::vector<Argument> list(solved_.begin(), solved_.end());
         for (const Copied& c : copied_) list.emplace_back(c.original);
         return list;
     }
@@ -77,7 +76,7 @@ public:
     std::vector<dense::DenseInput> inputs() const {
         std::vector<dense::DenseInput> list;
         for (std::size_t k = 0; k < copied_.size(); ++k) {
-            ir::Parameter parameter = parameters_[k + 1];
+            ir::Parameter parameter = parameters_[solved_.size() + k];
             if (parameter.access == ir::Access::value) parameter.type = ir::Type::f64;
             list.push_back({std::move(parameter), copied_[k].copy, copied_[k].original});
         }
@@ -89,10 +88,11 @@ public:
             for (std::size_t k = 0; k < copied_.size(); ++k)
                 if (copied_[k].copy.same_memory(array))
                     return active.empty() ||
-                           std::ranges::find(active, parameters_[k + 1].name) != active.end();
+                           std::ranges::find(active, parameters_[solved_.size() + k].name) !=
+                               active.end();
             // Among the other arrays the positions and the force vary; numbers do not.
             return array.same_memory(potential_.positions()) ||
-                   array.same_memory(potential_.force());
+                   array.same_memory(potential_.force().points);
         };
         for (Potential::Term& term : potential_.terms()) {
             std::vector<std::string> names;
@@ -103,6 +103,7 @@ public:
                     names.push_back(kernel.parameters[p].name);
             launch.differentiate_only(names);
         }
+        for (const auto& carrier : potential_.carriers()) carrier->differentiate_only(varies);
     }
 
     void run(Direction direction, const ir::Kernel& signature,
@@ -150,7 +151,13 @@ private:
                 const bool adds =
                     p.access == ir::Access::accumulate || p.access == ir::Access::reduce;
                 if (adds) return copy.clear();
-                if (kinds.empty() && index > 0 && function_.is_fetched(index, binding)) return;
+                if (kinds.empty() && function_.is_fetched(index, binding)) return;
+                if (p.type == ir::Type::i32) {
+                    each_scalar<std::int32_t, std::int32_t>(
+                        binding, copy,
+                        [](std::int32_t theirs, std::int32_t& ours) { ours = theirs; });
+                    return copy.touch();
+                }
                 each_scalar(binding, p.access == ir::Access::value ? ir::Type::f64 : p.type, copy,
                             [](const auto& theirs, double& ours) { ours = theirs; });
                 copy.touch();
@@ -177,10 +184,8 @@ private:
         void each(const F& f) const {
             for (std::size_t p = 0; p < places_.size(); ++p) {
                 const auto& [index, kinds] = places_[p];
-                const Array& of = index == 0
-                                      ? function_.potential_.positions()
-                                      : function_.copied_[static_cast<std::size_t>(index) - 1].copy;
-                f(signature_.parameters[p], bindings_[p], index, kinds, derived(of, kinds));
+                f(signature_.parameters[p], bindings_[p], index, kinds,
+                  derived(function_.copy_of_parameter(static_cast<std::size_t>(index)), kinds));
             }
         }
         Function& function_;
@@ -194,32 +199,79 @@ private:
         return at == parameters_.end() ? -1 : static_cast<int>(at - parameters_.begin());
     }
 
+    // In f64: what a parameter's launches are bound to.
+    const Array& copy_of_parameter(std::size_t index) const {
+        if (index == 0) return potential_.positions();
+        if (index < solved_.size()) return potential_.carriers()[index - 1]->coordinates();
+        return copied_[index - solved_.size()].copy;
+    }
+    static std::vector<Array> arrays_of(const Array& positions,
+                                        const std::vector<Carrier>& carriers) {
+        std::vector<Array> list{positions};
+        for (const Carrier& c : carriers) list.push_back(c.coordinates);
+        return list;
+    }
+    static std::vector<ir::Parameter> parameters_of(const Array& positions,
+                                                    const std::vector<Carrier>& carriers) {
+        std::vector<ir::Parameter> list{
+            {unknown, ir::Access::read_write, positions.type(), positions.components(), 1}};
+        for (const Carrier& c : carriers) {
+            std::string name = c.name + ": coordinates";
+            std::ranges::replace(name, '.', ' ');
+            list.push_back({name, ir::Access::read_write, c.coordinates.type(), 1, 1});
+        }
+        return list;
+    }
+
     // True if the copy already has the binding's values.
     bool is_fetched(int index, const backend::Binding& binding) {
-        Copied& c = copied_[static_cast<std::size_t>(index) - 1];
+        if (index < static_cast<int>(solved_.size())) return false;
+        Copied& c = copied_[static_cast<std::size_t>(index) - solved_.size()];
         const std::uint64_t now = binding.data == c.original.data() ? c.original.version() : 0;
         return std::exchange(c.version, now) == now && now != 0;
     }
 
+    // Replaces arrays that kernels name by copies: those of reals, and, if asked for, of integers.
+    void use_copies(std::vector<NamedArgument>& arguments, const std::string& owner,
+                    const std::vector<ir::Parameter>& declared, bool integers) {
+        for (NamedArgument& a : arguments) {
+            if (!a.argument.is_array()) continue;
+            const ir::Type type = a.argument.array().type();
+            if (!ir::is_real(type) && !(integers && type == ir::Type::i32)) continue;
+            const auto p = std::ranges::find(declared, a.parameter, &ir::Parameter::name);
+            if (p == declared.end()) continue;  // the launch reports it
+            const bool shared = a.argument.is_shared() || p->access == ir::Access::value;
+            const Array copy = copy_of(a, owner, *p, shared);
+            a.argument = a.argument.is_shared() ? Argument::shared(copy) : Argument(copy);
+        }
+    }
     // The terms with copies of the arrays of reals that they name.
     std::vector<EnergyTerm> with_copies(std::vector<EnergyTerm> terms) {
         for (EnergyTerm& term : terms) {
-            const std::string name = term.name;
-            const auto use = [&](std::vector<NamedArgument>& arguments,
-                                 const std::vector<ir::Parameter>& declared) {
-                for (NamedArgument& a : arguments) {
-                    if (!a.argument.is_array() || !ir::is_real(a.argument.array().type())) continue;
-                    const auto p = std::ranges::find(declared, a.parameter, &ir::Parameter::name);
-                    if (p == declared.end()) continue;  // the launch reports it
-                    const bool shared = a.argument.is_shared() || p->access == ir::Access::value;
-                    const Array copy = copy_of(a, name, *p, shared);
-                    a.argument = a.argument.is_shared() ? Argument::shared(copy) : Argument(copy);
-                }
-            };
-            use(term.arguments, term.kernels.gradient.parameters());
-            if (term.limit) use(term.limit->arguments, term.limit->kernel.parameters());
+            use_copies(term.arguments, term.name, term.kernels.gradient.parameters(), false);
+            if (term.limit)
+                use_copies(term.limit->arguments, term.name, term.limit->kernel.parameters(),
+                           false);
         }
         return terms;
+    }
+    // The carriers with copies of all arrays that they name: integers change from step to step too.
+    std::vector<Carrier> with_copies(std::vector<Carrier> carriers) {
+        for (Carrier& carrier : carriers) {
+            std::vector<ir::Parameter> declared;
+            for (const lang::KernelDef* kernel :
+                 {&carrier.kernels.frames, &carrier.kernels.frame_force, &carrier.kernels.value,
+                  &carrier.kernels.gradient})
+                declared.insert(declared.end(), kernel->parameters().begin(),
+                                kernel->parameters().end());
+            use_copies(carrier.arguments, carrier.name, declared, true);
+            std::vector<NamedArgument> places{{"place", carrier.places}};
+            use_copies(places, carrier.name, {{"place", ir::Access::read, ir::Type::f64, 3, 1}},
+                       false);
+            carrier.places = places.front().argument.array();
+            carrier.coordinates = Array(ir::Type::f64, carrier.coordinates.shape());
+        }
+        return carriers;
     }
 
     Array copy_of(const NamedArgument& argument, const std::string& term,
@@ -227,7 +279,7 @@ private:
         const Array& original = argument.argument.array();
         for (const Copied& c : copied_)
             if (c.original.same_memory(original)) return c.copy;
-        if (original.same_memory(positions_))
+        if (std::ranges::any_of(solved_, [&](const Array& a) { return original.same_memory(a); }))
             throw Error("'" + argument.parameter + "' of '" + term +
                         "' is the array that the minimisation changes")
                 .remedy("take the points of the energy, or a copy of the positions before");
@@ -236,23 +288,21 @@ private:
         while (find(name) >= 0) name += "'";
         // A value is f64 in memory in both precisions.
         parameters_.push_back({name, shared ? ir::Access::value : ir::Access::read,
-                               shared ? positions_.type() : original.type(), declared.components,
-                               declared.rows});
-        copied_.push_back({original, Array(ir::Type::f64, original.shape(), original.layout())});
+                               shared ? solved_.front().type() : original.type(),
+                               declared.components, declared.rows});
+        const ir::Type type = ir::is_real(original.type()) ? ir::Type::f64 : original.type();
+        copied_.push_back({original, Array(type, original.shape(), original.layout())});
         return copied_.back().copy;
     }
 
-    std::vector<double> free_part(const Array& of) const {
+    std::vector<double> part_of(const UnknownArrays& of) const {
         std::vector<double> values(static_cast<std::size_t>(potential_.unknowns()));
         potential_.gather(of, values);
         return values;
     }
-    void run(Direction direction) {
-        for (Potential::Term& term : potential_.terms()) term.gradient.in(direction).run();
-    }
-    // x = sign H^-1 (free part of b), into the free part of x.
-    void solve(const Array& b, double sign, const Array& x) {
-        std::vector<double> rhs = free_part(b), result(rhs.size());
+    // x = sign H^-1 (unknowns of b), into the unknowns of x.
+    void solve(const UnknownArrays& b, double sign, const UnknownArrays& x) {
+        std::vector<double> rhs = part_of(b), result(rhs.size());
         newton_.solve(rhs, result);
         for (double& r : result) r *= sign;
         potential_.scatter(result, x);
@@ -279,17 +329,17 @@ private:
     void tangent() {
         minimize();
         newton_.factorize_at_minimum();
-        const Array dx = potential_.positions().tangent();
+        const UnknownArrays dx = potential_.state().tangent();
         potential_.clear_unknowns(dx);
-        clear_force(Direction::tangent);
-        run(Direction::tangent);
+        potential_.run_gradient(Direction::tangent);
         solve(potential_.force().tangent(), -1, dx);
         if (removes_residuals) remove_residual(dx);
+        potential_.place(Direction::tangent);
     }
 
     // dx -= H^-1 r
-    void remove_residual(const Array& dx) {
-        std::vector<double> moved = free_part(dx), r(moved.size()), way(moved.size());
+    void remove_residual(const UnknownArrays& dx) {
+        std::vector<double> moved = part_of(dx), r(moved.size()), way(moved.size());
         potential_.gradient(r);
         newton_.solve(r, way);
         for (std::size_t i = 0; i < way.size(); ++i) {
@@ -303,57 +353,51 @@ private:
     void second_tangent() {
         minimize();
         newton_.factorize_at_minimum();
-        const Array &x = potential_.positions(), &g = potential_.force();
-        const Array first = x.tangent(), second = x.second_tangent(),
-                    both = x.tangent().second_tangent();
-        for (const Array& a : {first, second, both}) potential_.clear_unknowns(a);
-        clear_force(Direction::tangent_tangent);
-        run(Direction::tangent_tangent);
+        const UnknownArrays x = potential_.state(), g = potential_.force(), first = x.tangent(),
+                            second = x.second_tangent(), both = x.tangent().second_tangent();
+        for (const UnknownArrays& a : {first, second, both}) potential_.clear_unknowns(a);
+        potential_.run_gradient(Direction::tangent_tangent);
         solve(g.tangent(), -1, first);
         solve(g.second_tangent(), -1, second);
-        clear_force(Direction::tangent_tangent);
-        run(Direction::tangent_tangent);
+        potential_.run_gradient(Direction::tangent_tangent);
         solve(g.tangent().second_tangent(), -1, both);
+        potential_.place(Direction::tangent_tangent);
     }
 
-    // l = H^-1 x_bar; p_bar -= l . dG/dp, and the same of the positions that are not free.
+    // l = H^-1 x_bar; p_bar -= l . dG/dp, and the same of the positions that are not free. Gradients
+    // of carried points' positions are first those of the coordinates and of p.
     void adjoint() {
         newton_.factorize_at_minimum();
-        const Array x_bar = potential_.positions().gradient(), l = potential_.force().gradient();
+        const UnknownArrays x_bar = potential_.state().gradient(),
+                            l = potential_.force().gradient();
+        potential_.place(Direction::adjoint);
         l.clear();
         solve(x_bar, -1, l);
-        run(Direction::adjoint);
+        potential_.run_gradient(Direction::adjoint);
         potential_.clear_unknowns(x_bar);
     }
 
     // The tangent of adjoint(): l_dot = H^-1 (x_bar_dot - H_dot l), and so on.
     void adjoint_tangent() {
         newton_.factorize_at_minimum();
-        const Array &x = potential_.positions(), &g = potential_.force();
-        const Array x_bar = x.gradient(), x_bar_dot = x_bar.tangent(), l = g.gradient(),
-                    l_dot = l.tangent();
+        if (!potential_.carriers().empty()) potential_.run_gradient(Direction::tangent);
+        const UnknownArrays x_bar = potential_.state().gradient(), x_bar_dot = x_bar.tangent(),
+                            l = potential_.force().gradient(), l_dot = l.tangent();
+        potential_.place(Direction::adjoint_tangent);
         l.clear();
         l_dot.clear();
         solve(x_bar, -1, l);
-        run(Direction::adjoint_tangent);  // adds -H_dot l to x_bar_dot
-        solve(x_bar_dot, -1, l_dot);
+        potential_.run_gradient(Direction::adjoint_tangent);  // adds -H_dot l to x_bar_dot
         l.clear();
-        run(Direction::adjoint_tangent);  // the terms with l_dot
+        l_dot.clear();  // the first run has left tangents of carried points' forces there
+        solve(x_bar_dot, -1, l_dot);
+        potential_.run_gradient(Direction::adjoint_tangent);  // the terms with l_dot
         potential_.clear_unknowns(x_bar);
         potential_.clear_unknowns(x_bar_dot);
     }
 
-    void clear_force(Direction direction) {
-        const Array& g = potential_.force();
-        g.clear();
-        g.tangent().clear();
-        if (direction != Direction::tangent_tangent) return;
-        g.second_tangent().clear();
-        g.tangent().second_tangent().clear();
-    }
-
-    Array positions_;
-    std::vector<ir::Parameter> parameters_;  // the positions, then those of copied_
+    std::vector<Array> solved_;              // the positions, then the coordinates of carriers
+    std::vector<ir::Parameter> parameters_;  // those of solved_, then of copied_
     std::vector<Copied> copied_;
     Potential potential_;
     Newton newton_;
@@ -372,7 +416,8 @@ std::shared_ptr<Device> on_host(const std::shared_ptr<Device>& device) {
 
 Minimization::Minimization(std::shared_ptr<Device> device, const Array& positions,
                            std::vector<char> fixed, std::vector<EnergyTerm> terms,
-                           const MinimizationOptions& options, const std::string& description)
+                           const MinimizationOptions& options, const std::string& description,
+                           std::vector<Carrier> carriers)
     : launch_([&] {
           const auto fail = [&](const std::string& what, const std::string& remedy) {
               throw Error(what).in_kernel(description).remedy(remedy);
@@ -392,9 +437,17 @@ Minimization::Minimization(std::shared_ptr<Device> device, const Array& position
           if (!(options.tolerance > 0) || options.most_iterations < 1)
               fail("the tolerance and the number of iterations must be positive",
                    "leave them out for 1e-12 and 200");
+          if (!carriers.empty() && options.solver == LinearSolverKind::dense)
+              fail("bodies carry points, which a minimisation in one kernel has not",
+                   "choose another solver");
+          for (const Carrier& carrier : carriers)
+              if (carrier.coordinates.type() != positions.type())
+                  fail("the coordinates of '" + carrier.name + "' are not of the positions' type",
+                       "make both f32 or f64");
+          const bool alone = carriers.empty();
           function_ = std::make_shared<Function>(on_host(device), positions, std::move(fixed),
-                                                 std::move(terms), options);
-          if (dense::is_dense(function_->potential(), options)) {
+                                                 std::move(terms), options, std::move(carriers));
+          if (alone && dense::is_dense(function_->potential(), options)) {
               kernels_ = std::make_shared<dense::DenseKernels>(dense::DenseProblem(
                   function_->potential(), positions, function_->inputs(), options));
               return Launch(device, kernels_, 1, kernels_->arguments(), description);

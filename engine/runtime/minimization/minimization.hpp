@@ -13,6 +13,10 @@
 // stay as they are, and have gradients. H is that at the solution, as it is: a negative pivot is an
 // error because the point is not a minimum, and so is a matrix that is singular to rounding.
 //
+// Besides free points, generalized coordinates of bodies that carry points may be unknowns
+// (energy/carrier.hpp): then the positions of carried points are results too, and what they were
+// before does not matter.
+//
 //     Minimization solve(device, positions, fixed, terms, {.tolerance = 1e-12});
 //     step.add(solve.launch());
 //     solve.outcome();     // of the last solve
@@ -32,6 +36,7 @@
 #include <vector>
 
 #include "engine/runtime/launch/launch.hpp"
+#include "engine/runtime/minimization/energy/carrier.hpp"
 #include "engine/runtime/minimization/energy/energy.hpp"
 #include "engine/runtime/minimization/rules/options.hpp"
 
@@ -46,13 +51,15 @@ public:
     // `positions`: {points, 2 or 3}, f32 or f64, like all reals that the energies are given (their
     // kernels work with copies in f64, and the minimum is rounded once). `fixed`: one per point,
     // not 0: not free. The energies' items and points are those of construction. Throws Error where
-    // a term does not fit.
+    // a term or a carrier does not fit.
     Minimization(std::shared_ptr<Device> device, const Array& positions, std::vector<char> fixed,
                  std::vector<EnergyTerm> terms, const MinimizationOptions& options = {},
-                 const std::string& description = "minimisation");
+                 const std::string& description = "minimisation",
+                 std::vector<Carrier> carriers = {});
 
-    // ReadWrite of the positions, Read of the arrays of reals that the energies are given; numbers
-    // and integers are constants. Raises Error, with the point, if
+    // ReadWrite of the positions and of the carriers' coordinates, Read of the arrays of reals that
+    // the energies are given and of all arrays that the carriers are; numbers, and integers of
+    // energies, are constants. Raises Error, with the point, if
     // the minimum is not found: too many iterations, no step that lowers the energy, a start where
     // the energy is not finite, no minimum.
     const Launch& launch() const { return launch_; }

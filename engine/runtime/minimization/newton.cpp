@@ -33,12 +33,22 @@ Newton::Newton(Potential& potential, const MinimizationOptions& options, Minimiz
     for (auto* v : {&x_, &trial_, &gradient_, &step_, &work_}) v->resize(n);
 }
 
+// Adds the point, or the carrier's coordinate, of an unknown.
+void Newton::name_place(Error& error, int unknown) const {
+    const Potential::Owner owner = potential_.owner_of(unknown);
+    if (owner.carrier != nullptr) {
+        error.note("at coordinate " + std::to_string(owner.number) + " of '" +
+                   owner.carrier->name() + "'");
+        return;
+    }
+    error.at_item(owner.number);
+    error.note("at point " + std::to_string(owner.number));
+}
+
 Error Newton::at_point(const search::Words& words, int unknown) const {
-    const std::int64_t point = potential_.point_of(unknown);
-    return Error(words.happened)
-        .at_item(point)
-        .note("at point " + std::to_string(point))
-        .remedy(words.remedy);
+    Error error(words.happened);
+    name_place(error, unknown);
+    return error.remedy(words.remedy);
 }
 
 Error Newton::no_minimum(Finding finding) const {
@@ -46,10 +56,14 @@ Error Newton::no_minimum(Finding finding) const {
     const search::Words& words = singular ? search::singular : search::indefinite;
     Error error(words.happened);
     if (finding.unknown >= 0) {
-        const std::int64_t point = potential_.point_of(finding.unknown);
-        error.at_item(point);
-        error.note("at point " + std::to_string(point) +
-                   "; the least stable there: " + potential_.least_stable_item(point));
+        const Potential::Owner owner = potential_.owner_of(finding.unknown);
+        if (owner.carrier != nullptr) {
+            name_place(error, finding.unknown);
+        } else {
+            error.at_item(owner.number);
+            error.note("at point " + std::to_string(owner.number) +
+                       "; the least stable there: " + potential_.least_stable_item(owner.number));
+        }
     }
     return error.remedy(words.remedy);
 }
@@ -107,11 +121,12 @@ double Newton::move(double energy, MinimizationOutcome& outcome) {
     const double slope = dot(gradient_, step_);
     if (!(slope < 0)) throw at_point(search::not_down, worst_of(gradient_));
     const double magnitude = potential_.magnitude();
-    double fraction = potential_.step_limit(step_);
+    double fraction = potential_.step_limit(x_, step_);
     if (fraction < 1) ++outcome.refused;
     for (int k = 0; k < search::most_halvings; ++k, fraction /= 2, ++outcome.refused) {
+        if (k > 0 && potential_.has_arcs()) fraction = potential_.step_limit(x_, step_, fraction);
         for (std::size_t i = 0; i < x_.size(); ++i) trial_[i] = x_[i] + fraction * step_[i];
-        potential_.scatter(trial_, potential_.positions());
+        potential_.set(trial_);
         const double there = potential_.value();
         if (!std::isfinite(there)) continue;
         const bool falls = there <= energy + search::sufficient * fraction * slope;
@@ -121,7 +136,7 @@ double Newton::move(double energy, MinimizationOutcome& outcome) {
             return there;
         }
     }
-    potential_.scatter(x_, potential_.positions());
+    potential_.set(x_);
     throw at_point(search::no_part, worst_of(step_))
         .note("after " + std::to_string(outcome.iterations) + " iterations, at the energy " +
               shortest(energy) + " J; the slope along the step is " + shortest(slope) + " J");
@@ -142,7 +157,8 @@ void Newton::check_start(double energy) {
 
 MinimizationOutcome Newton::minimize() {
     MinimizationOutcome outcome;
-    potential_.gather(potential_.positions(), x_);
+    potential_.gather(potential_.state(), x_);
+    potential_.place();
     double energy = potential_.value();
     check_start(energy);
     if (potential_.unknowns() == 0) return outcome;
@@ -162,9 +178,9 @@ MinimizationOutcome Newton::minimize() {
         ++outcome.iterations;
         outcome.gain = std::max(gain, 0.0);
         outcome.step = farthest;
-        if (converged && potential_.step_limit(step_) >= 1) {
+        if (converged && potential_.step_limit(x_, step_) >= 1) {
             for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += step_[i];
-            potential_.scatter(x_, potential_.positions());
+            potential_.set(x_);
             break;
         }
         outcome.projected += exact ? 0 : 1;

@@ -35,6 +35,7 @@ private:
     bool goes_down(double slope);
     Error no_minimum(Finding finding) const;
     Error at_point(const search::Words& words, int unknown) const;
+    void name_place(Error& error, int unknown) const;
     void check_start(double energy);
 
     Potential& potential_;

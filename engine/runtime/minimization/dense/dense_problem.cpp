@@ -83,7 +83,7 @@ DenseProblem::DenseProblem(Potential& potential, const Array& given, std::vector
     }
     std::vector<std::int64_t> free, first(static_cast<std::size_t>(points), unknowns);
     for (int u = 0; u < unknowns; u += dimension) {
-        free.push_back(potential.point_of(u));
+        free.push_back(potential.owner_of(u).number);
         first[static_cast<std::size_t>(free.back())] = u;
     }
     free_points = Array(ir::Type::i32, {static_cast<std::int64_t>(free.size())});

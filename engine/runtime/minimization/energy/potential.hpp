@@ -1,8 +1,8 @@
-// Potential: the sum of energies as a function of the free points, with its gradient and its sparse
-// Hessian. All in f64 and on the host.
+// Potential: the sum of energies as a function of its unknowns, with its gradient and its sparse
+// Hessian. The unknowns are the components of the free points, then the coordinates of carriers.
+// All in f64 and on the host.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,38 +10,72 @@
 #include <vector>
 
 #include "engine/runtime/device/device.hpp"
+#include "engine/runtime/minimization/energy/carried_points.hpp"
 #include "engine/runtime/minimization/energy/energy.hpp"
 #include "engine/runtime/minimization/linear/linear_solver.hpp"
 
 namespace hindcast {
 
-class Potential {
-public:
-    // `device`: of the host. `fixed`: of each point, whether it is none of the unknowns. Throws
-    // Error for an item that names a point twice, or one that is not there.
-    Potential(std::shared_ptr<Device> device, int dimension, std::vector<char> fixed,
-              std::vector<EnergyTerm> terms);
+// Arrays of all unknowns: one like the points, one like the coordinates of each carrier.
+struct UnknownArrays {
+    Array points;
+    std::vector<Array> coordinates;
 
-    int unknowns() const { return static_cast<int>(point_of_.size()); }
-    int dimension() const { return dimension_; }
-    std::int64_t point_of(int unknown) const {
-        return point_of_[static_cast<std::size_t>(unknown)];
+    UnknownArrays gradient() const { return derived(&Array::gradient); }
+    UnknownArrays tangent() const { return derived(&Array::tangent); }
+    UnknownArrays second_tangent() const { return derived(&Array::second_tangent); }
+    void clear() const {
+        points.clear();
+        for (const Array& a : coordinates) a.clear();
     }
 
-    // All points, f64 {points, dimension}; those that are free are the unknowns. Their derivatives
+private:
+    UnknownArrays derived(Array (Array::*which)() const) const {
+        UnknownArrays result{(points.*which)(), {}};
+        for (const Array& a : coordinates) result.coordinates.push_back((a.*which)());
+        return result;
+    }
+};
+
+class Potential {
+public:
+    // `device`: of the host. `fixed`: of each point, whether it is none of the unknowns; a carried
+    // point is none. Throws Error for an item that names a point twice, or one that is not there,
+    // and for a point that two carriers carry.
+    Potential(std::shared_ptr<Device> device, int dimension, std::vector<char> fixed,
+              std::vector<EnergyTerm> terms, const std::vector<Carrier>& carriers = {});
+
+    int unknowns() const { return unknowns_; }
+    int dimension() const { return dimension_; }
+    // The point of an unknown, or a carrier's coordinate.
+    struct Owner {
+        std::int64_t number = 0;
+        const CarriedPoints* carrier = nullptr;  // null: a point
+    };
+    Owner owner_of(int unknown) const;
+
+    // All points, f64 {points, dimension}; those that are free are unknowns. Their derivatives
     // are where the launches of terms() find them.
     const Array& positions() const { return x_; }
     // The step that limits are asked about, as positions().
     const Array& direction() const { return direction_; }
-    // The array that the launches add their gradients to.
-    const Array& force() const { return g_; }
-    // gather() reads the unknowns' components from an array shaped like positions(); scatter()
-    // writes them back and leaves the other components.
-    void gather(const Array& from, std::span<double> unknowns) const;
-    void scatter(std::span<const double> unknowns, const Array& to) const;
-    void clear_unknowns(const Array& of) const;
+    // The arrays of all unknowns, and those that the launches add their gradients to.
+    UnknownArrays state() const;
+    UnknownArrays force() const;
+    // gather() reads the unknowns from arrays like state(); scatter() writes them back and leaves
+    // what else there is in the arrays.
+    void gather(const UnknownArrays& from, std::span<double> unknowns) const;
+    void scatter(std::span<const double> unknowns, const UnknownArrays& to) const;
+    void clear_unknowns(const UnknownArrays& of) const;
+    // Sets the unknowns, and places carried points.
+    void set(std::span<const double> unknowns);
+    // Places carried points as the coordinates say, see CarriedPoints::place().
+    void place(Direction direction = Direction::forward);
+    // The launches of the gradient in a direction: forward and in tangents to force(), which is
+    // cleared before; in adjoints from the gradients of force().
+    void run_gradient(Direction direction);
 
-    // At positions().
+    // At state().
     double value();
     double magnitude() const { return magnitude_; }  // the sum of the terms' |values|, at value()
     void gradient(std::span<double> unknowns);
@@ -51,55 +85,68 @@ public:
     const SymmetricMatrix& matrix() const { return matrix_; }  // whichever was made last
     // The last one with `shift` added to its diagonal.
     const SymmetricMatrix& shifted(double shift);
-    // The part of the step along `direction` that no obstacle is passed with, at most 1.
-    double step_limit(std::span<const double> direction);
+    // The part of the step `direction` from the unknowns `from`, which are state(), that passes no
+    // obstacle, at most `most`. Carried points do not go straight where their bodies turn: the part
+    // is one after which all points could have gone straight to where they are.
+    double step_limit(std::span<const double> from, std::span<const double> direction,
+                      double most = 1);
+    // Whether a part of a step that passes no obstacle may have a smaller part that does.
+    bool has_arcs() const { return !carried_.empty(); }
 
-    // A launch with the replays that were asked for.
-    struct Work {
-        Launch launch;
-        std::map<Direction, Launch::Replay> replays = {};
-        const Launch::Replay& in(Direction direction = Direction::forward) {
-            Launch::Replay& replay = replays[direction];
-            if (!replay) replay = launch.replay(direction);
-            return replay;
-        }
+    // An element's block between two points of which a carrier carries at least one.
+    struct CarriedBlock {
+        std::int64_t item = 0;
+        int first = 0, second = 0;  // points of the item; the second one is carried
     };
     struct Term {
         std::string name;
-        Work value, gradient, hessian;
-        std::optional<Work> limit = {};
+        LaunchDirections value, gradient, hessian;
+        std::optional<LaunchDirections> limit = {};
         Array numbers;  // of the points of each item
         Array value_at, columns, fraction = {};
         std::vector<int> entries =
             {};        // per element of the lower triangles: where in the matrix, or -1
         int size = 0;  // rows of an element's Hessian
         std::vector<std::int64_t> points;
+        std::vector<CarriedBlock> carried = {};
     };
     std::vector<Term>& terms() { return terms_; }
-    template <class F>
-    void each_work(F f) {
-        for (Term& term : terms_) {
-            for (Work* work : {&term.value, &term.gradient, &term.hessian}) f(term, *work);
-            if (term.limit) f(term, *term.limit);
-        }
-    }
+    std::span<const std::unique_ptr<CarriedPoints>> carriers() const { return carried_; }
     // "item 3 of 'beam: elastic' (eigenvalue -2.1e3)": of the items at a point, the one with the least
     // eigenvalue at positions().
     std::string least_stable_item(std::int64_t point);
 
 private:
+    // The carrier of a point, and which of its points that is.
+    struct Carrying {
+        CarriedPoints* carrier = nullptr;
+        std::size_t point = 0;
+    };
+    void carry(const std::vector<Carrier>& carriers, std::vector<char>& fixed);
     void add(EnergyTerm term);
     void make_pattern();
+    double* entry(int row, int column);
     void assemble(const Term& term, const std::vector<double>* projected);
+    void assemble_carried(const Term& term, const double* hessians);
+    void assemble_coordinates(bool projects);
+    void chord(std::span<const double> from, std::span<const double> step, double part);
+    double limit_along_direction();
+    int unknown_of(std::int64_t point, int component) const {
+        return unknown_of_[static_cast<std::size_t>(point * dimension_ + component)];
+    }
 
     std::shared_ptr<Device> device_;
     int dimension_;
     Array x_, g_, direction_;
-    std::vector<int> unknown_of_;  // per component of a point; -1: fixed
+    std::vector<int> unknown_of_;  // per component of a point; -1: fixed or carried
     std::vector<std::int64_t> point_of_;
+    int unknowns_ = 0;
+    std::vector<std::unique_ptr<CarriedPoints>> carried_;
+    std::vector<Carrying> carrying_;  // of each point; empty without carriers
     std::vector<Term> terms_;
     SymmetricMatrix matrix_;
     double magnitude_ = 0;
+    std::vector<double> part_;  // of a step, for step_limit()
 };
 
 }  // namespace hindcast

@@ -38,13 +38,17 @@ const char* name_of(Integrator integrator) {
 }
 
 Model::Model(ModelOptions options)
-    : options_(std::move(options)), energy_terms_(std::make_shared<std::vector<EnergyTerm>>()) {}
+    : options_(std::move(options)),
+      energy_terms_(std::make_shared<std::vector<EnergyTerm>>()),
+      carriers_(std::make_shared<std::vector<Carrier>>()) {}
 
 void Model::add_energy(EnergyTerm term) {
     if (!is_implicit())
         throw Error("internal: '" + term.name + "' is an energy in a scene of forces");
     energy_terms_->push_back(std::move(term));
 }
+
+void Model::add_carrier(Carrier carrier) { carriers_->push_back(std::move(carrier)); }
 
 Range Model::add_points(const std::string& body, std::int64_t count) {
     const Range range{points_, count};

@@ -26,7 +26,8 @@
 #include "engine/runtime/program/program.hpp"
 
 namespace hindcast {
-struct EnergyTerm;   // runtime/minimization/energy.hpp
+struct Carrier;      // runtime/minimization/energy/carrier.hpp
+struct EnergyTerm;   // runtime/minimization/energy/energy.hpp
 class Minimization;  // runtime/minimization/minimization.hpp
 }  // namespace hindcast
 
@@ -245,6 +246,9 @@ public:
     // An energy of points by their numbers in the scene, in an implicit scene; for build().
     void add_energy(EnergyTerm term);
     const std::vector<EnergyTerm>& energy_terms() const { return *energy_terms_; }
+    // Coordinates of bodies that take part in that, with the points that they carry.
+    void add_carrier(Carrier carrier);
+    const std::vector<Carrier>& carriers() const { return *carriers_; }
     // The minimization that moves the points of an implicit scene, once its modules were built;
     // else nullptr.
     const std::shared_ptr<Minimization>& minimization() const { return minimization_; }
@@ -288,6 +292,7 @@ private:
     Program prologue_, phases_[phase_count];
     std::optional<PointIntegrator> integrator_;
     std::shared_ptr<std::vector<EnergyTerm>> energy_terms_;
+    std::shared_ptr<std::vector<Carrier>> carriers_;
     std::shared_ptr<Minimization> minimization_;
     Array step_counter_{ir::Type::i32, {1}};  // Rollout::set_step_counter()
     Warnings warnings_;

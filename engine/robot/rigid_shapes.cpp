@@ -177,7 +177,7 @@ std::string body_of(const Node& shape, std::size_t number, const Softness& all,
 
 }  // namespace
 
-std::string model_of_shapes(const Node& description, UpAxis up) {
+std::string model_of_shapes(const Node& description, UpAxis up, const std::string& integrator) {
     Reader reader(description, "a list of rigid shapes");
     const Node& shapes = reader.array("shapes", 1, 10'000);
     const Softness soft = softness(reader, {});
@@ -198,9 +198,9 @@ std::string model_of_shapes(const Node& description, UpAxis up) {
         world += body_of(shapes.item(k), k + 1, soft, taken, assets);
     return fmt::format(
         "<mujoco model=\"shapes\">\n"
-        "<option integrator=\"implicitfast\"/>\n<asset>\n{}</asset>\n"
+        "<option integrator=\"{}\"/>\n<asset>\n{}</asset>\n"
         "<worldbody>\n{}</worldbody>\n</mujoco>\n",
-        assets, world);
+        integrator, assets, world);
 }
 
 // The schema of the keys that softness() reads.

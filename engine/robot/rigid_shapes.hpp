@@ -20,8 +20,9 @@ enum class UpAxis : std::uint8_t { y, z };  // the floor lies across it
 // The MJCF text of {"shapes": [...], "ground": m, "solref": [...], "solimp": [...]}. Each shape is a
 // body, a free joint and a geom of its name, which is TYPE_NUMBER where it has none; "ground" is a geom
 // of the world. Throws Error at the node for unknown keys, sizes or masses that are not positive,
-// contacts that MuJoCo would change, and names that occur twice.
-std::string model_of_shapes(const document::Node& description, UpAxis up = UpAxis::z);
+// contacts that MuJoCo would change, and names that occur twice. `integrator`: MuJoCo's word.
+std::string model_of_shapes(const document::Node& description, UpAxis up = UpAxis::z,
+                            const std::string& integrator = "implicitfast");
 
 // The JSON schema of such a description.
 std::string schema_of_shapes();

@@ -188,6 +188,7 @@ public:
     void finish(Model& model) override {
         if (!body_) throw std::logic_error("a robot that was not built");
         body_->finish(self(model).control);
+        if (model.is_implicit()) particles::integrate(model);
         name_arrays(model, settings_->name(), *robot_);
         offer_sliders(model, settings_->name(), *robot_);
     }
@@ -204,13 +205,16 @@ private:
         const auto up =
             std::abs(gravity[1]) > std::abs(gravity[2]) ? robot::UpAxis::y : robot::UpAxis::z;
         try {
+            const char* const integrator = model.is_implicit() ? "discrete" : "implicitfast";
             robot_ = std::make_shared<const RobotModel>(
                 source.is_object()
-                    ? RobotModel::from_text(robot::model_of_shapes(source, up), "shapes.xml")
+                    ? RobotModel::from_text(robot::model_of_shapes(source, up, integrator),
+                                            "shapes.xml")
                     : RobotModel::load(model.options().files.resolve(source)));
             if (inertias() == "geoms") from_geoms_ = geom_inertias_of(*robot_);
             tree_ = tree_of(*robot_, inertias() != "principal");
             plan_ = plan_of(*robot_, *tree_, most);
+            if (model.is_implicit()) require_coupling(model);
             model.shared<Robots>().by_name[settings_->name()] = {.name = settings_->name(),
                                                                  .model = robot_,
                                                                  .tree = tree_,
@@ -228,6 +232,22 @@ private:
             error.at_pointer(name->pointer());
             throw;
         }
+    }
+
+    // Refuses what does not go with points that move to the minimum of energies.
+    void require_coupling(const Model& model) const {
+        if (tree_->integrator != robot::IntegratorType::discrete)
+            throw Error(
+                "in a scene with implicit steps a robot's own integrator is 'discrete', and "
+                "that of this model is another")
+                .remedy(
+                    "write <option integrator=\"discrete\"/> in the model, or give the scene the "
+                    "integrator semi_implicit_euler");
+        if (model.options().integrator != model::Integrator::implicit_euler)
+            throw Error(
+                "robots and rigid bodies move by implicit_euler, and this scene's integrator "
+                "is another")
+                .remedy("write \"integrator\": \"implicit_euler\" in the scene");
     }
 
     // The keyframe's numbers, if there is one; else the model's, or 0.
@@ -380,14 +400,18 @@ void register_articulated(Registry& registry) {
          "A robot or simple rigid bodies, in reduced coordinates: the bodies, joints, tendons and "
          "actuators of a model in MJCF or URDF, with MuJoCo's conventions, or shapes that are "
          "listed. The step is the scene's, the method the model's: Euler (implicit in the joints' "
-         "damping), implicitfast, discrete or RK4. Its points are "
+         "damping), implicitfast, discrete or RK4; with the scene's integrator implicit_euler it "
+         "is "
+         "discrete, in one minimisation with soft bodies. Its points are "
          "the centres of mass of its bodies, without the world, then its sites. Limits, friction "
          "loss, equalities and contact are MuJoCo's. Every key "
          "that is a field of the compiled model has the model's numbers "
          "where it is left out.",
-         std::move(fields), [](std::shared_ptr<Settings> s) {
+         std::move(fields),
+         [](std::shared_ptr<Settings> s) {
              return std::make_unique<articulated::Articulated>(std::move(s));
-         }});
+         },
+         true});
 }
 
 }  // namespace hindcast

@@ -5,11 +5,8 @@
 #include "engine/model/element_names.hpp"
 #include "engine/model/settling.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
-#include "kernels/articulated/constraints/constraint_rows.hpp"
-#include "kernels/articulated/constraints/constraint_solver.hpp"
 #include "kernels/articulated/constraints/contact_rows.hpp"
 #include "kernels/articulated/constraints/soft_rows.hpp"
-#include "kernels/articulated/dynamics/applied.hpp"
 #include "kernels/articulated/dynamics/energies.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
 #include "kernels/articulated/looks/grips.hpp"
@@ -31,19 +28,6 @@ struct Row {
     const char *unit, *meaning;
     bool state = false, integers = false;  // the latter are not published
 };
-
-// The forces that the integrator takes implicitly.
-Implicit implicit_of(const Tree& t) {
-    if (t.integrator == IntegratorType::rk4) return Implicit::nothing;
-    if (t.integrator == IntegratorType::implicitfast) return Implicit::fast;
-    if (t.integrator == IntegratorType::discrete) return Implicit::step_map;
-    return t.damping_is_implicit ? Implicit::damping : Implicit::nothing;
-}
-
-// The accelerations that constraints are solved for, and start from in the next step.
-const char* solved_by(const Tree& t) {
-    return implicit_of(t) == Implicit::nothing ? "qacc" : "qacc_constrained";
-}
 
 std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
     const RowSizes sizes = plan.sizes(t.nv);
@@ -196,119 +180,6 @@ std::vector<Launch> RobotBody::place(const Stage& stage) const {
     return all;
 }
 
-std::vector<Launch> RobotBody::accelerate(const Stage& stage) const {
-    const Implicit implicit = implicit_of(*tree_);
-    std::vector<Launch> all = {launch(inertia(tree_), stage, "inertia matrix"),
-                               launch(bias(tree_), stage, "bias force")};
-    if (forces_.applied)
-        all.push_back(launch(applied_force(tree_, first_), stage, "forces on its points"));
-    all.push_back(launch(passive(tree_, forces_), stage, "passive forces"));
-    if (!tree_->actuators.empty()) all.push_back(launch(actuation(tree_), stage, "actuators"));
-    if (implicit == Implicit::step_map)
-        all.push_back(launch(discrete_step_map(tree_, forces_.coulomb), stage, "step map"));
-    if (plan_->empty()) {
-        all.push_back(launch(acceleration(tree_, implicit, forces_), stage, "acceleration"));
-        return all;
-    }
-    for (const Launch& l : constrain(stage)) all.push_back(l);
-    if (implicit != Implicit::nothing) {
-        const HoldingRows rows = plan_->holding();
-        all.push_back(launch(acceleration(tree_, implicit, forces_, &rows), stage, "acceleration"));
-    }
-    return all;
-}
-
-std::vector<Launch> RobotBody::constrain(const Stage& stage) const {
-    const Array &solved = stage.at(solved_by(*tree_)), &first = now_.at(solved_by(*tree_));
-    const bool discrete = tree_->integrator == IntegratorType::discrete;
-    std::vector<Launch> all;
-    if (!discrete) all.push_back(launch(smooth_force(tree_), stage, "force"));
-    // The search starts from the accelerations of the step before; of later stages, of the first one.
-    if (!first.same_memory(solved)) all.push_back(copied(first, solved, "start of the search"));
-    const RowSizes sizes = plan_->sizes(tree_->nv);
-    const int dof_frictions = plan_->dof_frictions(), tendon_frictions = plan_->tendon_frictions();
-    const auto rows = [&](const auto& kernel, const auto& names, int begin, std::int64_t count,
-                          const std::string& what) {
-        if (count > 0)
-            all.push_back(launch(kernel(names, plan_->springs, begin), stage, what, {}, count));
-    };
-    if (sizes.dof_rows > 0)
-        all.push_back(launch(dof_motions(plan_), stage, "motions along limits of joints"));
-    rows(friction_rows, dof_friction, 0, dof_frictions, "friction of joints");
-    rows(limit_rows, dof_limit, dof_frictions, sizes.dof_rows - dof_frictions, "limits of joints");
-    if (!plan_->coupled.empty())
-        all.push_back(launch(coupled_rows(tree_, plan_), stage, "couplings of joints"));
-    if (!plan_->equalities.empty())
-        all.push_back(launch(equality_rows(tree_, plan_), stage, "equalities"));
-    if (!plan_->balls.empty())
-        all.push_back(launch(ball_rows(tree_, plan_), stage, "limits of ball joints"));
-    if (!plan_->tendons.empty()) {
-        const auto count = static_cast<int>(plan_->tendons.size());
-        all.push_back(launch(tendon_motions(tree_, plan_), stage, "motions along tendons"));
-        rows(friction_rows, tendon_friction, plan_->tendons.front().row, tendon_frictions,
-             "friction of tendons");
-        rows(limit_rows, tendon_limit, plan_->tendons.back().row - (count - tendon_frictions) + 1,
-             count - tendon_frictions, "limits of tendons");
-    }
-    for (const Launch& l : collide(stage)) all.push_back(l);
-    std::map<std::string, Array> arrays(constants_.begin(), constants_.end());
-    arrays.insert(stage.begin(), stage.end());
-    if (discrete) arrays.at("inertia") = stage.at("metric");
-    const auto kernels = std::make_shared<ConstraintKernels>(sizes, arrays, solved);
-    all.emplace_back(model_.options().device, kernels, 1, kernels->arguments(),
-                     name_ + ": constraints");
-    return all;
-}
-
-std::vector<Launch> RobotBody::collide(const Stage& stage) const {
-    std::vector<Launch> all;
-    const Collisions& collisions = plan_->collisions;
-    if (plan_->contacts == 0) return all;
-    all.push_back(launch(geom_places(), stage, "places of geoms", {},
-                         static_cast<std::int64_t>(plan_->geom_bodies.size())));
-    for (const Launch& l : meet(collisions.pairs, collisions.groups, stage)) all.push_back(l);
-    const std::string most = std::to_string(plan_->contacts);
-    all.push_back(launch(gather(collisions.slots, plan_->contacts,
-                                "the robot '" + name_ + "' has more than " + most +
-                                    " contacts at once; allow more of them with "
-                                    "\"max_contacts\" of this body"),
-                         stage, "list of contacts"));
-    all.push_back(launch(count_rows(plan_), stage, "count of rows"));
-    all.push_back(launch(contact_rows(tree_, plan_), stage, "rows of contacts"));
-    return all;
-}
-
-std::vector<Launch> RobotBody::meet(const std::vector<CollisionPair>& list,
-                                    const std::vector<CollisionGroup>& groups,
-                                    const Stage& stage) const {
-    std::vector<Launch> all;
-    for (const CollisionGroup& group : groups) {
-        std::vector<std::int64_t> geoms, first;
-        std::vector<double> reach;
-        for (const int k : group.pairs) {
-            const CollisionPair& pair = list[at(k)];
-            geoms.insert(geoms.end(), {pair.geom1, pair.geom2});
-            first.push_back(pair.first_slot);
-            reach.push_back(pair.margin + pair.gap);
-        }
-        const auto count = static_cast<std::int64_t>(group.pairs.size());
-        const std::vector<NamedArgument> pairs = {{"pair_geoms", model_.index_array(geoms, 2)},
-                                                  {"pair_slot", model_.index_array(first, 1)},
-                                                  {"pair_reach", array_of(reach, 1)}};
-        const std::string of = std::string(robot::name_of(group.first)) + " and " +
-                               std::string(robot::name_of(group.second));
-        if (group.searched) {
-            all.push_back(launch(search(group.first, group.second, group.slots), stage,
-                                 "search for contacts of " + of, pairs, count));
-            all.back().differentiate_only({});
-        }
-        const auto kernel = group.searched ? convex_contacts : narrow_phase;
-        all.push_back(launch(kernel(group.first, group.second, group.slots), stage,
-                             "contacts of " + of, pairs, count));
-    }
-    return all;
-}
-
 void RobotBody::make_constants() {
     const auto integers = [&](const char* key, const std::vector<std::int64_t>& values,
                               int columns = 1) {
@@ -419,6 +290,12 @@ void RobotBody::build() {
     for (const Launch& l : placed()) model_.shared<model::Settling>().program.add(l);
     publish_energies();
     publish_all_shown();
+    if (!model_.is_implicit()) return;
+    std::map<std::string, Argument> arguments(given_.begin(), given_.end());
+    for (const auto& [name, array] : constraint_arrays(now_))
+        arguments.insert_or_assign(name, array);
+    coupled_.emplace(tree_, plan_, launcher());
+    coupled_->couple(model_, name_, first_, arguments);
 }
 
 void RobotBody::finish(const std::optional<Array>& control) {
@@ -531,7 +408,14 @@ void RobotBody::step() {
         moved[name] = Array(model_.real(), array.shape());
         next.emplace_back(std::string("next_") + name, moved[name]);
     }
-    if (t.integrator != IntegratorType::rk4) {
+    if (model_.is_implicit()) {
+        add(find_forces(now_));
+        if (!plan_->empty()) add(find_rows(now_));
+        add(coupled_->begin());
+        model_.add(Phase::end, coupled_->acceleration());
+        for (const Launch& l : sense()) model_.add(Phase::end, l);
+        model_.add(Phase::end, launch(euler_step(tree_), now_, "step", next));
+    } else if (t.integrator != IntegratorType::rk4) {
         add(accelerate(now_));
         add(sense());
         add({launch(euler_step(tree_), now_, "step", next)});
@@ -566,9 +450,10 @@ void RobotBody::step() {
                                       found->second);
         add({launch(rk4_step(tree_), now_, "step", next)});
     }
+    const Phase last = model_.is_implicit() ? Phase::end : Phase::velocity_update;
     for (const auto& [name, array] : moved)
-        add({copied(array, now_.at(name), "take over " + name)});
-    add(place(now_));
+        model_.add(last, copied(array, now_.at(name), "take over " + name));
+    for (const Launch& l : place(now_)) model_.add(last, l);
 }
 
 void RobotBody::publish_energies() {
@@ -584,15 +469,17 @@ void RobotBody::publish_energies() {
     publish("gravitational energy", gravitational_energy(tree_));
 }
 
-void RobotBody::publish_all_shown() {
-    const Launcher launcher = [robot = *this](const KernelDef& kernel, const std::string& what,
-                                              const std::vector<NamedArgument>& more,
-                                              std::int64_t items) {
+Launcher RobotBody::launcher() const {
+    return [robot = *this](const KernelDef& kernel, const std::string& what,
+                           const std::vector<NamedArgument>& more, std::int64_t items) {
         return robot.launch(kernel, robot.now_, what, more, items);
     };
+}
+
+void RobotBody::publish_all_shown() {
     publish_shown(model_, name_, tree_, plan_, now_.at(plan_->empty() ? "qacc" : solved_by(*tree_)),
-                  launcher);
-    publish_grips(model_, name_, tree_, launcher);
+                  launcher());
+    publish_grips(model_, name_, tree_, launcher());
 }
 
 }  // namespace hindcast::articulated

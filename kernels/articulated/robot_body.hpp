@@ -11,6 +11,7 @@
 
 #include "engine/model/model.hpp"
 #include "kernels/articulated/constraints/constraint_plan.hpp"
+#include "kernels/articulated/coupled/coupled_step.hpp"
 #include "kernels/articulated/derived/derived_constants.hpp"
 #include "kernels/articulated/derived/geom_inertia.hpp"
 #include "kernels/articulated/dynamics/step.hpp"
@@ -58,11 +59,16 @@ private:
     Stage make_stage(bool published);
     Launch launch(const lang::KernelDef& kernel, const Stage& stage, const std::string& what,
                   const std::vector<NamedArgument>& more = {}, std::int64_t items = 1) const;
+    Launcher launcher() const;  // with the arrays of the state
     Array array_of(const std::vector<double>& values, int columns) const;
     Launch copied(const Argument& from, const Array& to, const std::string& what) const;
     std::vector<Launch> place(const Stage& stage) const;
     std::vector<Launch> accelerate(const Stage& stage) const;
-    std::vector<Launch> constrain(const Stage& stage) const;
+    std::vector<Launch> find_forces(const Stage& stage) const;
+    std::vector<Launch> find_rows(const Stage& stage) const;
+    Launch constrain(const Stage& stage) const;
+    // The arrays of constraint_terms.hpp.
+    std::map<std::string, Array> constraint_arrays(const Stage& stage) const;
     std::vector<Launch> collide(const Stage& stage) const;
     // The launches that find where the geoms of these pairs meet.
     std::vector<Launch> meet(const std::vector<CollisionPair>& list,
@@ -87,8 +93,14 @@ private:
     std::int64_t first_;
     Stage constants_;  // integers and numbers of constraints that never change
     Stage now_;
+    std::optional<CoupledStep> coupled_;  // where points move to the minimum of energies
     SceneForces forces_;
 };
+
+// The forces that the integrator takes implicitly.
+Implicit implicit_of(const Tree& tree);
+// The array of the accelerations that constraints are solved for, and start from in the next step.
+const char* solved_by(const Tree& tree);
 
 // The places (m) of the points of a tree at qpos, 3 numbers each, without a scene.
 std::vector<double> points_at(const TreePointer& tree, const robot::RobotModel& model,

@@ -265,7 +265,8 @@ void register_network(Registry& registry) {
               "of each actuator; without it half of its range, or 1"),
           values("offset").optional().differentiable().doc(
               "of each actuator; without it the middle of its range, or 0")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Policy>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Policy>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast::controllers

@@ -102,7 +102,8 @@ void register_pd(Registry& registry) {
           values("damping").fallback("0").at_least(0).differentiable().doc(
               "control per m/s or rad/s, of each actuator"),
           interval_field(), interpolation_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Pd>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Pd>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast::controllers

@@ -139,7 +139,8 @@ void register_recorded(Registry& registry) {
               "of what acts behind what was recorded"),
           values("scale").fallback("1").differentiable().doc(
               "of each actuator: a motor's torque per current, say")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Recorded>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Recorded>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast::controllers

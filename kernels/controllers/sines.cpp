@@ -83,7 +83,8 @@ void register_sines(Registry& registry) {
               .differentiable()
               .doc("in the same order"),
           values("offset").fallback("0").differentiable().doc("of each actuator")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Sines>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Sines>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast::controllers

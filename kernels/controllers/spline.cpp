@@ -57,7 +57,8 @@ void register_spline(Registry& registry) {
                    "time * actuators + actuator; or one number for all, then as many rows as "
                    "reach the end of the run"),
           interval_field(), interpolation_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Spline>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Spline>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast::controllers

@@ -137,6 +137,8 @@ void integrate_implicitly(Model& model) {
 
     std::vector<char> fixed = model.shared<FixedPoints>().flags;
     fixed.resize(static_cast<std::size_t>(n), 0);
+    for (const Carrier& carrier : model.carriers())
+        for (const std::int64_t p : carrier.points) fixed[static_cast<std::size_t>(p)] = 1;
     std::vector<std::int64_t> free;
     for (std::int64_t p = 0; p < n; ++p)
         if (fixed[static_cast<std::size_t>(p)] == 0) free.push_back(p);
@@ -181,9 +183,9 @@ void integrate_implicitly(Model& model) {
     model.add(Phase::velocity_update,
               model.launch(for_dimension(model, [&](auto D) { return begin_step<D>(integrator); }),
                            n, begin, "begin step"));
-    auto minimization =
-        std::make_shared<Minimization>(model.options().device, a.position, std::move(fixed),
-                                       std::move(terms), model.options().minimization);
+    auto minimization = std::make_shared<Minimization>(
+        model.options().device, a.position, std::move(fixed), std::move(terms),
+        model.options().minimization, "minimisation", model.carriers());
     model.add(Phase::position_update, minimization->launch());
     model.set_minimization(std::move(minimization));
     model.add(Phase::position_update,

@@ -65,9 +65,9 @@ const CarrierKernels arm{
                for (std::size_t k = 0; k < numbers.size(); ++k)
                    frame.store_once(static_cast<int>(k), numbers[k]);
            }),
-    kernel("arm_force", {"y", "ahead", "length", "frame_force", "force"},
+    kernel("arm_force", {"y", "ahead", "length", "frame_force", "gradient"},
            [](Int, Read<Float> y, Read<Float> ahead, Param<Float> length, Read<Float> frame_force,
-              Accumulate<Float> force) {
+              Accumulate<Float> gradient) {
                std::vector<Float> q;
                for (int k = 0; k < coordinates; ++k) q.push_back(ad::variable(ahead[k] + y[k]));
                const auto numbers = arm_frames(
@@ -76,7 +76,7 @@ const CarrierKernels arm{
                for (std::size_t k = 0; k < numbers.size(); ++k)
                    work += numbers[k] * frame_force[static_cast<int>(k)];
                const std::vector<Float> g = ad::gradient(work, q);
-               for (int k = 0; k < coordinates; ++k) force[k] += g[static_cast<std::size_t>(k)];
+               for (int k = 0; k < coordinates; ++k) gradient[k] += g[static_cast<std::size_t>(k)];
            }),
     kernel("arm_value", {"y", "ahead", "weight", "bend", "scale", "value"},
            [](Int, Read<Float> y, Read<Float> ahead, Read<Float> weight, Param<Float> bend,
@@ -86,11 +86,11 @@ const CarrierKernels arm{
                    sum += 0.5 / (h * h) * weight[k] * (y[k] * y[k]);
                value += scale.value() * sum;
            }),
-    kernel("arm_gradient", {"y", "ahead", "weight", "bend", "force"},
+    kernel("arm_gradient", {"y", "ahead", "weight", "bend", "gradient"},
            [](Int, Read<Float> y, Read<Float> ahead, Read<Float> weight, Param<Float> bend,
-              Accumulate<Float> force) {
-               for (int k = 0; k < coordinates; ++k) force[k] += 1 / (h * h) * weight[k] * y[k];
-               force[1] += bend.value() * sin(ahead[1] + y[1]);
+              Accumulate<Float> gradient) {
+               for (int k = 0; k < coordinates; ++k) gradient[k] += 1 / (h * h) * weight[k] * y[k];
+               gradient[1] += bend.value() * sin(ahead[1] + y[1]);
            })};
 
 const KernelDef copy = kernel("copy", {"from", "to"},

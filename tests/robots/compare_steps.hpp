@@ -17,13 +17,14 @@ struct StepErrors {
     double acceleration = 0, position = 0, velocity = 0, activation = 0;
 };
 
-// `text_of(integrator)`: the model. Accelerations are those of the states, without what the integrator
+// `text_of(integrator)`: the model; `time`: more of the scene's "time". Accelerations are those of the states, without what the integrator
 // takes implicitly: MuJoCo has them in a step of Euler's method, ours in the first stage of RK4.
 template <class Text>
-StepErrors compare_steps(const Text& text_of, const std::string& integrator, int states) {
+StepErrors compare_steps(const Text& text_of, const std::string& integrator, int states,
+                         const std::string& time = "") {
     const std::string text = text_of(integrator);
     Oracle oracle(text, "robot.xml"), euler(text_of("Euler"), "robot.xml");
-    Ours ours(text, robot_step, 1);
+    Ours ours(text, robot_step, 1, "", "", time);
     std::mt19937_64 generator(7);
     StepErrors e;
     for (int k = 0; k < states; ++k) {

@@ -145,13 +145,13 @@ private:
 // The same model in a scene of ours, called "robot", on the interpreter in f64.
 class Ours {
 public:
-    // `keys` of the scene, `own` of the body; both begin with a comma.
+    // `keys` of the scene, `own` of the body, `time` of "time"; all begin with a comma.
     Ours(const std::string& text, double step, std::int64_t steps, const std::string& keys = "",
-         const std::string& own = "") {
+         const std::string& own = "", const std::string& time = "") {
         std::ofstream(folder_ / "robot.xml") << text;
         const std::string scene =
             R"({"format": 1, "time": {"step": )" + number(step) + R"(, "steps": )" +
-            std::to_string(steps) +
+            std::to_string(steps) + time +
             R"(}, "bodies": [{"type": "articulated", "name": "robot", "model": "robot.xml")" + own +
             "}]" + keys + "}";
         SimulationOptions options;

@@ -55,6 +55,55 @@ Cone::Numbers ConstraintTerms::residuals(const Int& first, const Cone& cone,
     return r;
 }
 
+RowReader reader_of(const Read<Float>& inertia, const Read<Float>& force, const Read<Int>& dof,
+                    const Read<Float>& sign, const Read<Float>& dof_aref,
+                    const Read<Float>& dof_mass, const Read<Float>& dof_low,
+                    const Read<Float>& dof_high, const Read<Int>& count, const Read<Int>& cone,
+                    const Read<Float>& jacobian, const Read<Float>& aref, const Read<Float>& mass,
+                    const Read<Float>& low, const Read<Float>& high, const Read<Float>& friction) {
+    const auto reals = [](const Read<Float>& of) {
+        return [of](const Int& i) { return Float(of[i]); };
+    };
+    const auto integers = [](const Read<Int>& of) {
+        return [of](const Int& i) { return Int(of[i]); };
+    };
+    return {reals(inertia),  reals(force),    integers(dof),   reals(sign),
+            reals(dof_aref), reals(dof_mass), reals(dof_low),  reals(dof_high),
+            integers(count), integers(cone),  reals(jacobian), reals(aref),
+            reals(mass),     reals(low),      reals(high),     reals(friction)};
+}
+
+void add_gradient(const ConstraintTerms& t, const ConstraintTerms::Vector& x,
+                  const Accumulate<Float>& gradient) {
+    const int nv = t.n.dofs;
+    t.each_dof([&](Int i) {
+        const Float here = x(i);
+        Float sum = t.read.inertia(i * nv + i) * here - t.read.force(i);
+        for_(
+            0, i,
+            [&](Int j) {
+                const Float m = t.read.inertia(i * nv + j);
+                sum += m * x(j);
+                gradient[j] += m * here;
+            },
+            nv);
+        gradient[i] += sum;
+    });
+    t.each_dof_row([&](Int row, Int k, Float way, RowNumbers numbers) {
+        const Float r = way * x(k) - t.read.dof_aref(row);
+        gradient[k] += way * numbers.slope(r);
+    });
+    const auto push = [&](const Int& row, const Float& slope) {
+        t.each_dof([&](Int k) { gradient[k] += t.jacobian(row, k) * slope; });
+    };
+    t.each_row([&](Int row, RowNumbers numbers) { push(row, numbers.slope(t.residual(row, x))); },
+               [&](Int row, Cone of) {
+                   const Cone::Numbers s = of.slope(t.residuals(row, of, x));
+                   for (int j = 0; j < of.dimension(); ++j)
+                       push(row + j, s[static_cast<std::size_t>(j)]);
+               });
+}
+
 KernelDef constraint_gradient(const RowSizes& sizes) {
     return kernel(
         "constraint_gradient",
@@ -66,45 +115,11 @@ KernelDef constraint_gradient(const RowSizes& sizes) {
                 Read<Float> dof_high, Read<Int> count, Read<Int> cone, Read<Float> jacobian,
                 Read<Float> aref, Read<Float> mass, Read<Float> low, Read<Float> high,
                 Read<Float> friction, Accumulate<Float> gradient) {
-            const auto reals = [](const Read<Float>& of) {
-                return [of](const Int& i) { return Float(of[i]); };
-            };
-            const auto integers = [](const Read<Int>& of) {
-                return [of](const Int& i) { return Int(of[i]); };
-            };
             const ConstraintTerms t(
-                sizes, {reals(inertia), reals(force), integers(dof), reals(sign), reals(dof_aref),
-                        reals(dof_mass), reals(dof_low), reals(dof_high), integers(count),
-                        integers(cone), reals(jacobian), reals(aref), reals(mass), reals(low),
-                        reals(high), reals(friction)});
-            const ConstraintTerms::Vector at = reals(x);
-            const int nv = sizes.dofs;
-            t.each_dof([&](Int i) {
-                const Float here = x[i];
-                Float sum = inertia[i * nv + i] * here - force[i];
-                for_(
-                    0, i,
-                    [&](Int j) {
-                        const Float m = inertia[i * nv + j];
-                        sum += m * x[j];
-                        gradient[j] += m * here;
-                    },
-                    nv);
-                gradient[i] += sum;
-            });
-            t.each_dof_row([&](Int row, Int k, Float way, RowNumbers numbers) {
-                const Float r = way * x[k] - dof_aref[row];
-                gradient[k] += way * numbers.slope(r);
-            });
-            const auto push = [&](const Int& row, const Float& slope) {
-                t.each_dof([&](Int k) { gradient[k] += t.jacobian(row, k) * slope; });
-            };
-            t.each_row(
-                [&](Int row, RowNumbers numbers) { push(row, numbers.slope(t.residual(row, at))); },
-                [&](Int row, Cone of) {
-                    const Cone::Numbers s = of.slope(t.residuals(row, of, at));
-                    for (int j = 0; j < of.dimension(); ++j) push(row + j, s[j]);
-                });
+                sizes, reader_of(inertia, force, dof, sign, dof_aref, dof_mass, dof_low, dof_high,
+                                 count, cone, jacobian, aref, mass, low, high, friction));
+            add_gradient(
+                t, [x](const Int& i) { return Float(x[i]); }, gradient);
         });
 }
 

@@ -70,6 +70,17 @@ public:
     RowReader read;
 };
 
+// The arrays above, as parameters of a kernel that read them.
+RowReader reader_of(const Read<Float>& inertia, const Read<Float>& force, const Read<Int>& dof,
+                    const Read<Float>& sign, const Read<Float>& dof_aref,
+                    const Read<Float>& dof_mass, const Read<Float>& dof_low,
+                    const Read<Float>& dof_high, const Read<Int>& count, const Read<Int>& cone,
+                    const Read<Float>& jacobian, const Read<Float>& aref, const Read<Float>& mass,
+                    const Read<Float>& low, const Read<Float>& high, const Read<Float>& friction);
+// Adds the derivative of the problem by a at a = x.
+void add_gradient(const ConstraintTerms& terms, const ConstraintTerms::Vector& x,
+                  const Accumulate<Float>& gradient);
+
 // The derivative of the problem by a, as a kernel of one item. Its parameters: "x" (a), those above that
 // the sizes have, and "gradient", to which it is added.
 KernelDef constraint_gradient(const RowSizes& sizes);

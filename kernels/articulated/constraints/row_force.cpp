@@ -29,6 +29,14 @@ Cone::Zone Cone::zone(const Numbers& r) const {
     return z;
 }
 
+Float Cone::value(const Numbers& r) const {
+    const Zone z = zone(r);
+    Float sticking = 0;
+    for (std::size_t j = 0; j < r.size(); ++j) sticking = sticking + 0.5 * mass_[j] * r[j] * r[j];
+    return select(z.apart, Float(0),
+                  select(z.sticking, sticking, 0.5 * z.scale * z.excess * z.excess));
+}
+
 Cone::Numbers Cone::slope(const Numbers& r) const {
     const Zone z = zone(r);
     const Float mu = friction_[0], pull = z.scale * z.excess * mu;

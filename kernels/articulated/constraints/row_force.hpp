@@ -23,6 +23,11 @@ inline constexpr double unbounded = 1e30;
 struct RowNumbers {
     Float mass, low, high;  // D, and the bounds of s'
 
+    // s, with s(0) = 0.
+    Float value(const Float& r) const {
+        const Float force = slope(r);
+        return force * r - 0.5 * force * force / mass;
+    }
     Float slope(const Float& r) const { return min(max(mass * r, low), high); }
     Float curvature(const Float& r) const {
         const Float t = mass * r;
@@ -37,6 +42,7 @@ public:
     Cone(Numbers mass, Numbers friction);
     int dimension() const { return static_cast<int>(mass_.size()); }
 
+    Float value(const Numbers& r) const;
     Numbers slope(const Numbers& r) const;
     Bool slides(const Numbers& r) const;
     // In rows of dimension().

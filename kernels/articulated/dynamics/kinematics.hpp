@@ -9,6 +9,9 @@
 //   cvel          bodies x 6        the velocity of each body, about the same place
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "kernels/articulated/dynamics/spatial.hpp"
 #include "kernels/articulated/tree/tree.hpp"
 
@@ -21,6 +24,32 @@ KernelDef velocities(const TreePointer& tree);
 // The points of the scene that follow the tree: the centre of mass of each body but the world, then
 // each site; `first` is the number of the first one. -> position, velocity.
 KernelDef points(const TreePointer& tree, std::int64_t first);
+
+// Positions of joints as frames follow from them, by their places in qpos: numbers, and unit
+// quaternions.
+struct JointPositions {
+    std::function<Float(int)> number;
+    std::function<Quat(int)> quaternion;
+};
+// The numbers of a model that place bodies and joints.
+struct TreeShape {
+    const Property<Vec3>& body_pos;
+    const Property<Quat>& body_quat;
+    const Property<Vec3>&jnt_pos, &jnt_axis;
+};
+// Place and orientation of each body.
+struct Frames {
+    std::vector<Vec3> place;
+    std::vector<Quat> turned;
+};
+// One degree of freedom: its axis, and the place where that is; one that does not turn translates.
+struct Freedom {
+    Vec3 axis, anchor;
+    bool turns;
+};
+// Calls visit(body, frames so far, degrees of freedom of the body) for each body, from the root on.
+void each_frame(const Tree& tree, const JointPositions& positions, const TreeShape& shape,
+                const std::function<void(int, const Frames&, const std::vector<Freedom>&)>& visit);
 
 // The quaternion that begins at a place in an array, of length 1.
 template <class Numbers, class Place>

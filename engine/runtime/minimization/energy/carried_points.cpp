@@ -115,11 +115,11 @@ CarriedPoints::CarriedPoints(const std::shared_ptr<Device>& device, const Carrie
       frame_forces_{
           Launch(device, carrier.kernels.frame_force, ir::Precision::f64, 1,
                  arguments_of(carrier.kernels.frame_force, carrier,
-                              {{"y", y_}, {"frame_force", frame_force_}, {"force", force_}}),
+                              {{"y", y_}, {"frame_force", frame_force_}, {"gradient", force_}}),
                  name_ + ": forces on bodies")},
       gradient_{
           Launch(device, carrier.kernels.gradient, ir::Precision::f64, 1,
-                 arguments_of(carrier.kernels.gradient, carrier, {{"y", y_}, {"force", force_}}),
+                 arguments_of(carrier.kernels.gradient, carrier, {{"y", y_}, {"gradient", force_}}),
                  name_ + ": gradient")},
       value_{Launch(device, carrier.kernels.value, ir::Precision::f64, 1,
                     arguments_of(carrier.kernels.value, carrier,
@@ -164,16 +164,16 @@ CarriedPoints::CarriedPoints(const std::shared_ptr<Device>& device, const Carrie
       turned_forces_{Launch(
           device, carrier.kernels.frame_force, ir::Precision::f64, 1,
           arguments_of(carrier.kernels.frame_force, carrier,
-                       {{"y", turned_y_}, {"frame_force", frame_force_}, {"force", turned_force_}}),
+                       {{"y", turned_y_}, {"frame_force", frame_force_}, {"gradient", turned_force_}}),
           name_ + ": derivative of forces on bodies")},
       turned_gradient_{Launch(device, carrier.kernels.gradient, ir::Precision::f64, 1,
                               arguments_of(carrier.kernels.gradient, carrier,
-                                           {{"y", turned_y_}, {"force", turned_force_}}),
+                                           {{"y", turned_y_}, {"gradient", turned_force_}}),
                               name_ + ": derivative of the gradient")} {
     turned_frames_.launch.differentiate_only({"y", "frame"});
     turned_place_.launch.differentiate_only({"frame", "x"});
-    turned_forces_.launch.differentiate_only({"y", "force"});
-    turned_gradient_.launch.differentiate_only({"y", "force"});
+    turned_forces_.launch.differentiate_only({"y", "gradient"});
+    turned_gradient_.launch.differentiate_only({"y", "gradient"});
     const auto n = static_cast<std::size_t>(size());
     jacobians_.resize(points_.size() * 3 * n);
     curvature_.resize(n * n);

@@ -39,7 +39,7 @@ public:
     // The derivative of the points' positions and that of force() by the coordinates, the latter at
     // a constant gradient by the points; after collect().
     void linearize();
-    // Of the k-th point: 3 x size(), column by column.
+    // The part of the k-th point: 3 x size(), column by column.
     const double* jacobian(std::size_t k) const {
         return jacobians_.data() + k * static_cast<std::size_t>(3 * size());
     }

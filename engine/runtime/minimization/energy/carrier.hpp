@@ -25,9 +25,9 @@ inline constexpr int frame_numbers = 12;
 // Kernels of one item, with the parameter "y" (Read<Float>), those that they share, and their own:
 //   frames       "frame"        WriteSlice<Float>: the 12 numbers of each body in turn
 //   frame_force  "frame_force"  Read<Float>: a number f for each number of the frames
-//                "force"        Accumulate<Float>: f . d(frame)/dy is added
+//                "gradient"     Accumulate<Float>: f . d(frame)/dy is added
 //   value        "scale", "value"   value += scale E(y)
-//   gradient     "force"        Accumulate<Float>: dE/dy is added
+//   gradient     "gradient"     Accumulate<Float>: dE/dy is added
 struct CarrierKernels {
     lang::KernelDef frames, frame_force, value, gradient;
 };

@@ -90,7 +90,7 @@ public:
     // is one after which all points could have gone straight to where they are.
     double step_limit(std::span<const double> from, std::span<const double> direction,
                       double most = 1);
-    // Whether a part of a step that passes no obstacle may have a smaller part that does.
+    // True if a part of a step that passes no obstacle may have a smaller part that does.
     bool has_arcs() const { return !carried_.empty(); }
 
     // An element's block between two points of which a carrier carries at least one.

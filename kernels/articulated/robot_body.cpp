@@ -113,6 +113,25 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
 
 }  // namespace
 
+Array moving_dofs(const Model& model, const Tree& tree) {
+    std::vector<std::int64_t> moves(tree.bodies.size() * at(tree.nv));
+    for (std::size_t b = 0; b < tree.bodies.size(); ++b)
+        for (const int dof : tree.bodies[b].dofs) moves[b * at(tree.nv) + at(dof)] = 1;
+    return model.index_array(moves, 1);
+}
+
+// 1 where a body of this list carries a body, or is it: list x bodies.
+static Array carried_bodies(const Model& model, const Tree& tree, const std::vector<int>& list) {
+    std::vector<std::int64_t> carried;
+    for (const int body : list)
+        for (int b = 0; b < static_cast<int>(tree.bodies.size()); ++b) {
+            int up = b;
+            while (up > body) up = tree.bodies[at(up)].parent;
+            carried.push_back(up == body ? 1 : 0);
+        }
+    return model.index_array(carried, 1);
+}
+
 RobotBody::RobotBody(Model& model, std::string name, TreePointer tree, PlanPointer plan,
                      Given given, std::int64_t first)
     : model_(model),
@@ -237,32 +256,12 @@ void RobotBody::make_constants() {
         slot_pairs.insert(slot_pairs.end(), at(pairs[k].slots), static_cast<std::int64_t>(k));
         slot_margins.insert(slot_margins.end(), at(pairs[k].slots), pairs[k].margin);
     }
-    constants_["dof_moves"] = moving_dofs();
+    constants_["dof_moves"] = moving_dofs(model_, *tree_);
     integers("dof_root", roots);
     integers("slot_pair", slot_pairs);
     integers("pair_numbers", pair_numbers(*plan_), 7);
     reals("pair_margin", margins);
     reals("slot_margin", slot_margins);
-}
-
-// 1 where a degree of freedom moves a body: bodies x dofs.
-Array RobotBody::moving_dofs() const {
-    std::vector<std::int64_t> moves(tree_->bodies.size() * at(tree_->nv));
-    for (std::size_t b = 0; b < tree_->bodies.size(); ++b)
-        for (const int dof : tree_->bodies[b].dofs) moves[b * at(tree_->nv) + at(dof)] = 1;
-    return model_.index_array(moves, 1);
-}
-
-// 1 where a body of this list carries a body, or is it: list x bodies.
-Array RobotBody::carried_bodies(const std::vector<int>& list) const {
-    std::vector<std::int64_t> carried;
-    for (const int body : list)
-        for (int b = 0; b < static_cast<int>(tree_->bodies.size()); ++b) {
-            int up = b;
-            while (up > body) up = tree_->bodies[at(up)].parent;
-            carried.push_back(up == body ? 1 : 0);
-        }
-    return model_.index_array(carried, 1);
 }
 
 Launch RobotBody::follow() const {
@@ -388,7 +387,7 @@ std::vector<Launch> RobotBody::sense() {
     if (!sensors_->pair_order.empty())
         more.emplace_back("pair_order", model_.index_array(sensors_->pair_order, 3));
     if (!sensors_->load_bodies.empty())
-        more.emplace_back("sensor_carries", carried_bodies(sensors_->load_bodies));
+        more.emplace_back("sensor_carries", carried_bodies(model_, *tree_, sensors_->load_bodies));
     all.push_back(
         launch(sensors(tree_, plan_, sensors_, forces_, first_), sensed, "sensors", more));
     return all;

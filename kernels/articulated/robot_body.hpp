@@ -74,8 +74,6 @@ private:
     std::vector<Launch> meet(const std::vector<CollisionPair>& list,
                              const std::vector<CollisionGroup>& groups, const Stage& stage) const;
     void make_constants();
-    Array moving_dofs() const;
-    Array carried_bodies(const std::vector<int>& list) const;
     Launch follow() const;
     std::vector<Launch> sense();
     // Distances that sensors tell of; adds to `found` what the kernel of sensors reads of them.
@@ -101,6 +99,9 @@ private:
 Implicit implicit_of(const Tree& tree);
 // The array of the accelerations that constraints are solved for, and start from in the next step.
 const char* solved_by(const Tree& tree);
+
+// 1 where a degree of freedom moves a body: bodies x dofs.
+Array moving_dofs(const model::Model& model, const Tree& tree);
 
 // The places (m) of the points of a tree at qpos, 3 numbers each, without a scene.
 std::vector<double> points_at(const TreePointer& tree, const robot::RobotModel& model,

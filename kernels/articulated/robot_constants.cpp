@@ -59,7 +59,7 @@ void RobotBody::derive(const ReferencePose& pose, bool equalities) {
     if (tendon_count > 0) scratch("tendon_moment", tendon_count * nv, 1);
     if (tendon_count > 0) scratch("tendon_length", tendon_count, 1);
     at_rest["qpos"] = array_of(pose.qpos, 1);
-    at_rest["dof_moves"] = moving_dofs();
+    at_rest["dof_moves"] = moving_dofs(model_, *tree_);
     Program& prologue = model_.prologue();
     std::vector<NamedArgument> placed;
     if (!pose.mocap.empty()) {

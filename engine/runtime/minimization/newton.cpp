@@ -28,7 +28,7 @@ int worst_of(std::span<const double> v) {
 }  // namespace
 
 Newton::Newton(Potential& potential, const MinimizationOptions& options, MinimizationTimes& times)
-    : potential_(potential), options_(options), times_(times) {
+    : potential_(potential), hessian_(potential), options_(options), times_(times) {
     const auto n = static_cast<std::size_t>(potential.unknowns());
     for (auto* v : {&x_, &trial_, &gradient_, &step_, &work_}) v->resize(n);
 }
@@ -51,7 +51,7 @@ Error Newton::at_point(const search::Words& words, int unknown) const {
     return error.remedy(words.remedy);
 }
 
-Error Newton::no_minimum(Finding finding) const {
+Error Newton::no_minimum(Finding finding) {
     const bool singular = finding.definiteness == Definiteness::nearly_singular;
     const search::Words& words = singular ? search::singular : search::indefinite;
     Error error(words.happened);
@@ -62,7 +62,7 @@ Error Newton::no_minimum(Finding finding) const {
         } else {
             error.at_item(owner.number);
             error.note("at point " + std::to_string(owner.number) +
-                       "; the least stable there: " + potential_.least_stable_item(owner.number));
+                       "; the least stable there: " + hessian_.least_stable_item(owner.number));
         }
     }
     return error.remedy(words.remedy);
@@ -80,7 +80,7 @@ Newton::Finding Newton::solve_factorized(std::span<const double> b, std::span<do
 }
 
 void Newton::factorize_at_minimum() {
-    as_it_is_ = factorize(potential_.hessian());
+    as_it_is_ = factorize(hessian_.as_it_is());
     if (as_it_is_.definiteness != Definiteness::positive) throw no_minimum(as_it_is_);
 }
 
@@ -96,16 +96,16 @@ bool Newton::direction() {
         if (found.definiteness == Definiteness::positive) found = solve_factorized(work_, step_);
         return found;
     };
-    as_it_is_ = try_with(potential_.hessian());
+    as_it_is_ = try_with(hessian_.as_it_is());
     if (as_it_is_.definiteness == Definiteness::positive) return true;
-    Finding found = try_with(potential_.projected());
+    Finding found = try_with(hessian_.projected());
     // If that is not positive definite either, a growing part of the mean diagonal is added.
-    const SymmetricMatrix& hessian = potential_.matrix();
+    const SymmetricMatrix& matrix = hessian_.last();
     double mean = std::numeric_limits<double>::min();
-    for (int i = 0; i < hessian.size(); ++i) mean += std::abs(hessian.diagonal(i)) / hessian.size();
+    for (int i = 0; i < matrix.size(); ++i) mean += std::abs(matrix.diagonal(i)) / matrix.size();
     for (double part = 1e-8; found.definiteness != Definiteness::positive; part *= 10) {
         if (!(part < 1e4)) throw no_minimum(as_it_is_);
-        found = try_with(potential_.shifted(part * mean));
+        found = try_with(hessian_.shifted(part * mean));
     }
     return false;
 }

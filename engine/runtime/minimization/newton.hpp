@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/minimization/energy/potential.hpp"
+#include "engine/runtime/minimization/energy/hessian.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 #include "engine/runtime/minimization/rules/search_rules.hpp"
 
@@ -33,12 +33,13 @@ private:
     bool direction();  // from gradient_ to step_; whether with the Hessian as it is
     double move(double energy, MinimizationOutcome& outcome);
     bool goes_down(double slope);
-    Error no_minimum(Finding finding) const;
+    Error no_minimum(Finding finding);
     Error at_point(const search::Words& words, int unknown) const;
     void name_place(Error& error, int unknown) const;
     void check_start(double energy);
 
     Potential& potential_;
+    Hessian hessian_;
     MinimizationOptions options_;
     MinimizationTimes& times_;
     std::unique_ptr<LinearSolver> solver_;

@@ -163,8 +163,9 @@ CarriedPoints::CarriedPoints(const std::shared_ptr<Device>& device, const Carrie
                  name_ + ": derivative of carried points")},
       turned_forces_{Launch(
           device, carrier.kernels.frame_force, ir::Precision::f64, 1,
-          arguments_of(carrier.kernels.frame_force, carrier,
-                       {{"y", turned_y_}, {"frame_force", frame_force_}, {"gradient", turned_force_}}),
+          arguments_of(
+              carrier.kernels.frame_force, carrier,
+              {{"y", turned_y_}, {"frame_force", frame_force_}, {"gradient", turned_force_}}),
           name_ + ": derivative of forces on bodies")},
       turned_gradient_{Launch(device, carrier.kernels.gradient, ir::Precision::f64, 1,
                               arguments_of(carrier.kernels.gradient, carrier,

@@ -1,3 +1,5 @@
+#include "engine/runtime/minimization/energy/hessian.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -6,7 +8,6 @@
 #include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
 #include "engine/runtime/minimization/energy/elements.hpp"
-#include "engine/runtime/minimization/energy/potential.hpp"
 #include "engine/runtime/minimization/linear/eigen.hpp"
 
 namespace hindcast {
@@ -65,8 +66,9 @@ const double* values_of(const Array& array) { return static_cast<const double*>(
 }  // namespace
 
 // The places of all elements' entries: columns and rows of the lower triangle, sorted.
-void Potential::make_pattern() {
-    const int D = dimension_;
+void Hessian::make_pattern() {
+    const int D = potential_.dimension(), unknowns = potential_.unknowns();
+    std::vector<Term>& terms = potential_.terms();
     using Key = std::uint64_t;
     const auto each = [&](Term& term, const auto& visit) {
         const int K = term.size / D;
@@ -74,11 +76,9 @@ void Potential::make_pattern() {
             for (int a = 0; a < term.size; ++a)
                 for (int b = 0; b <= a; ++b) {
                     const auto unknown = [&](int k) {
-                        return unknown_of_[static_cast<std::size_t>(
-                            term.points[e * static_cast<std::size_t>(K) +
-                                        static_cast<std::size_t>(k / D)] *
-                                D +
-                            k % D)];
+                        return potential_.unknown_of(term.points[e * static_cast<std::size_t>(K) +
+                                                                 static_cast<std::size_t>(k / D)],
+                                                     k % D);
                     };
                     visit(unknown(a), unknown(b));
                 }
@@ -87,7 +87,7 @@ void Potential::make_pattern() {
         return static_cast<Key>(std::min(a, b)) << 32 | static_cast<Key>(std::max(a, b));
     };
     std::vector<Key> keys;
-    for (int i = 0; i < unknowns(); ++i) keys.push_back(key(i, i));
+    for (int i = 0; i < unknowns; ++i) keys.push_back(key(i, i));
     const auto tidy = [&] {
         std::ranges::sort(keys);
         keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
@@ -97,27 +97,26 @@ void Potential::make_pattern() {
             for (int j = 0; j < columns.size(); ++j)
                 keys.push_back(key(rows.first() + i, columns.first() + j));
     };
-    for (const auto& c : carried_) couple(*c, *c);
-    for (Term& term : terms_) {
+    for (const auto& c : potential_.carriers()) couple(*c, *c);
+    for (Term& term : terms) {
         each(term, [&](int a, int b) {
             if (a >= 0 && b >= 0) keys.push_back(key(a, b));
         });
-        for (const CarriedBlock& block : term.carried) {
+        for (const Potential::CarriedBlock& block : term.carried) {
             const std::int64_t* points = term.points.data() + block.item * (term.size / D);
-            const CarriedPoints& second =
-                *carrying_[static_cast<std::size_t>(points[block.second])].carrier;
+            const CarriedPoints& second = *potential_.carrying(points[block.second]).carrier;
             const std::int64_t first = points[block.first];
-            if (const auto* own = carrying_[static_cast<std::size_t>(first)].carrier) {
+            if (const auto* own = potential_.carrying(first).carrier) {
                 if (own != &second) couple(*own, second);
                 continue;
             }
             for (int k = 0; k < D; ++k)
                 for (int j = 0; j < second.size(); ++j)
-                    keys.push_back(key(unknown_of(first, k), second.first() + j));
+                    keys.push_back(key(potential_.unknown_of(first, k), second.first() + j));
         }
         tidy();
     }
-    matrix_.starts.assign(static_cast<std::size_t>(unknowns()) + 1, 0);
+    matrix_.starts.assign(static_cast<std::size_t>(unknowns) + 1, 0);
     for (const Key k : keys) {
         ++matrix_.starts[(k >> 32) + 1];
         matrix_.rows.push_back(static_cast<int>(k & 0xffffffff));
@@ -125,55 +124,59 @@ void Potential::make_pattern() {
     for (std::size_t c = 0; c + 1 < matrix_.starts.size(); ++c)
         matrix_.starts[c + 1] += matrix_.starts[c];
     matrix_.values.assign(keys.size(), 0.0);
-    for (Term& term : terms_)
-        each(term, [&](int a, int b) {
+    entries_.resize(terms.size());
+    for (std::size_t t = 0; t < terms.size(); ++t)
+        each(terms[t], [&](int a, int b) {
             if (a < 0 || b < 0) {
-                term.entries.push_back(-1);
+                entries_[t].push_back(-1);
                 return;
             }
             const auto column = static_cast<std::size_t>(std::min(a, b));
             const auto begin = matrix_.rows.begin() + matrix_.starts[column],
                        end = matrix_.rows.begin() + matrix_.starts[column + 1];
-            term.entries.push_back(static_cast<int>(std::lower_bound(begin, end, std::max(a, b)) -
-                                                    matrix_.rows.begin()));
+            entries_[t].push_back(static_cast<int>(std::lower_bound(begin, end, std::max(a, b)) -
+                                                   matrix_.rows.begin()));
         });
 }
 
-void Potential::assemble(const Term& term, const std::vector<double>* projected) {
-    const double* h = projected != nullptr ? projected->data() : values_of(term.columns);
+void Hessian::assemble(std::size_t number, const double* h) {
+    const Term& term = potential_.terms()[number];
     const int n = term.size;
     const std::size_t square = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-    const int* entry = term.entries.data();
-    const std::size_t items =
-        term.points.size() * static_cast<std::size_t>(dimension_) / static_cast<std::size_t>(n);
-    for (std::size_t e = 0; e < items; ++e, h += square)
+    const int* to = entries_[number].data();
+    const std::size_t items = term.points.size() *
+                              static_cast<std::size_t>(potential_.dimension()) /
+                              static_cast<std::size_t>(n);
+    const double* element = h;
+    for (std::size_t e = 0; e < items; ++e, element += square)
         for (int a = 0; a < n; ++a)
-            for (int b = 0; b <= a; ++b, ++entry)
-                if (*entry >= 0) matrix_.values[static_cast<std::size_t>(*entry)] += h[b * n + a];
+            for (int b = 0; b <= a; ++b, ++to)
+                if (*to >= 0) matrix_.values[static_cast<std::size_t>(*to)] += element[b * n + a];
+    if (!term.carried.empty()) assemble_carried(term, h);
 }
 
 // The first of a row's and column's entries; those of the rows of one carrier follow each other.
-double* Potential::entry(int row, int column) {
+double* Hessian::entry(int row, int column) {
     const auto begin = matrix_.rows.begin() + matrix_.starts[static_cast<std::size_t>(column)],
                end = matrix_.rows.begin() + matrix_.starts[static_cast<std::size_t>(column) + 1];
     return matrix_.values.data() + (std::lower_bound(begin, end, row) - matrix_.rows.begin());
 }
 
 // J^T H J of the elements that name carried points.
-void Potential::assemble_carried(const Term& term, const double* hessians) {
+void Hessian::assemble_carried(const Term& term, const double* hessians) {
     using Jacobian = Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>;
     const int n = term.size, K = n / 3;
-    for (const CarriedBlock& block : term.carried) {
+    for (const Potential::CarriedBlock& block : term.carried) {
         const Eigen::Map<const Eigen::MatrixXd> element(hessians + block.item * n * n, n, n);
         const Eigen::Matrix3d h = element.block<3, 3>(3 * block.first, 3 * block.second);
         const std::int64_t* points = term.points.data() + block.item * K;
-        const auto carrying = [&](int k) { return carrying_[static_cast<std::size_t>(points[k])]; };
+        const auto carrying = [&](int k) { return potential_.carrying(points[k]); };
         const auto [second, k] = carrying(block.second);
         const Jacobian j(second->jacobian(k), 3, second->size());
         const auto [first, l] = carrying(block.first);
         if (first == nullptr) {
             for (int c = 0; c < 3; ++c) {
-                double* to = entry(second->first(), unknown_of(points[block.first], c));
+                double* to = entry(second->first(), potential_.unknown_of(points[block.first], c));
                 for (int i = 0; i < second->size(); ++i) to[i] += h.row(c).dot(j.col(i));
             }
             continue;
@@ -202,8 +205,8 @@ void Potential::assemble_carried(const Term& term, const double* hessians) {
 
 // The curvature of the carriers' energies, and of the ways of their points under the forces on
 // them; projected, each carrier's is taken with its negative eigenvalues as 0.
-void Potential::assemble_coordinates(bool projects) {
-    for (const auto& c : carried_) {
+void Hessian::assemble_coordinates(bool projects) {
+    for (const auto& c : potential_.carriers()) {
         const int n = c->size();
         std::vector<double> own(c->curvature().begin(), c->curvature().end());
         if (projects) clamp_large(own, n);
@@ -214,23 +217,27 @@ void Potential::assemble_coordinates(bool projects) {
     }
 }
 
-const SymmetricMatrix& Potential::hessian() {
+Hessian::Hessian(Potential& potential) : potential_(potential) { make_pattern(); }
+
+const SymmetricMatrix& Hessian::as_it_is() {
     std::ranges::fill(matrix_.values, 0.0);
-    if (!carried_.empty()) run_gradient(Direction::forward);
-    for (const auto& c : carried_) c->linearize();
-    for (Term& term : terms_) {
-        term.hessian.in().run();
-        assemble(term, nullptr);
-        if (!term.carried.empty()) assemble_carried(term, values_of(term.columns));
+    if (!potential_.carriers().empty()) potential_.run_gradient(Direction::forward);
+    for (const auto& c : potential_.carriers()) c->linearize();
+    std::vector<Term>& terms = potential_.terms();
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+        terms[t].hessian.in().run();
+        assemble(t, values_of(terms[t].columns));
     }
     assemble_coordinates(false);
     return matrix_;
 }
 
-const SymmetricMatrix& Potential::projected() {
+const SymmetricMatrix& Hessian::projected() {
     std::ranges::fill(matrix_.values, 0.0);
     std::vector<double> clamped;
-    for (Term& term : terms_) {
+    std::vector<Term>& terms = potential_.terms();
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+        const Term& term = terms[t];
         const double* h = values_of(term.columns);
         clamped.resize(static_cast<std::size_t>(term.columns.size()));
         const int n = term.size;
@@ -241,30 +248,29 @@ const SymmetricMatrix& Potential::projected() {
                 clamp(h + e * n * n, n, clamped.data() + e * n * n);
         };
         const int chunks = static_cast<int>((items + chunk - 1) / chunk);
-        if (ThreadPool* pool = device_->run_options().pool)
+        if (ThreadPool* pool = potential_.device()->run_options().pool)
             pool->run(chunks, work);
         else
             for (int c = 0; c < chunks; ++c) work(c);
-        assemble(term, &clamped);
-        if (!term.carried.empty()) assemble_carried(term, clamped.data());
+        assemble(t, clamped.data());
     }
     assemble_coordinates(true);
     return matrix_;
 }
 
-const SymmetricMatrix& Potential::shifted(double shift) {
-    for (int i = 0; i < unknowns(); ++i)
+const SymmetricMatrix& Hessian::shifted(double shift) {
+    for (int i = 0; i < matrix_.size(); ++i)
         matrix_.values[static_cast<std::size_t>(matrix_.starts[static_cast<std::size_t>(i)])] +=
             shift;
     return matrix_;
 }
 
-std::string Potential::least_stable_item(std::int64_t point) {
+std::string Hessian::least_stable_item(std::int64_t point) {
     std::string name;
     double least = 0;
-    for (Term& term : terms_) {
+    for (Term& term : potential_.terms()) {
         term.hessian.in().run();
-        const int n = term.size, K = n / dimension_;
+        const int n = term.size, K = n / potential_.dimension();
         for (std::size_t e = 0; e * static_cast<std::size_t>(K) < term.points.size(); ++e) {
             const auto first = term.points.begin() + static_cast<std::ptrdiff_t>(e) * K;
             if (std::find(first, first + K, point) == first + K) continue;

@@ -38,7 +38,6 @@ Potential::Potential(std::shared_ptr<Device> device, int dimension, std::vector<
             carrying_[static_cast<std::size_t>(list[k])] = {carried_.back().get(), k};
     }
     for (EnergyTerm& term : terms) add(std::move(term));
-    make_pattern();
 }
 
 // Carried points are none of the free ones.

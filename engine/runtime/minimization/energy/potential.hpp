@@ -1,6 +1,6 @@
-// Potential: the sum of energies as a function of its unknowns, with its gradient and its sparse
-// Hessian. The unknowns are the components of the free points, then the coordinates of carriers.
-// All in f64 and on the host.
+// Potential: the sum of energies as a function of its unknowns, with its gradient; hessian.hpp has
+// its Hessian. The unknowns are the components of the free points, then the coordinates of
+// carriers. All in f64 and on the host.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,6 @@
 #include "engine/runtime/device/device.hpp"
 #include "engine/runtime/minimization/energy/carried_points.hpp"
 #include "engine/runtime/minimization/energy/energy.hpp"
-#include "engine/runtime/minimization/linear/linear_solver.hpp"
 
 namespace hindcast {
 
@@ -79,12 +78,6 @@ public:
     double value();
     double magnitude() const { return magnitude_; }  // the sum of the terms' |values|, at value()
     void gradient(std::span<double> unknowns);
-    const SymmetricMatrix& hessian();
-    // The same, of the last hessian(), with the negative eigenvalues of each element's as 0.
-    const SymmetricMatrix& projected();
-    const SymmetricMatrix& matrix() const { return matrix_; }  // whichever was made last
-    // The last one with `shift` added to its diagonal.
-    const SymmetricMatrix& shifted(double shift);
     // The part of the step `direction` from the unknowns `from`, which are state(), that passes no
     // obstacle, at most `most`. Carried points do not go straight where their bodies turn: the part
     // is one after which all points could have gone straight to where they are.
@@ -104,36 +97,31 @@ public:
         std::optional<LaunchDirections> limit = {};
         Array numbers;  // of the points of each item
         Array value_at, columns, fraction = {};
-        std::vector<int> entries =
-            {};        // per element of the lower triangles: where in the matrix, or -1
         int size = 0;  // rows of an element's Hessian
         std::vector<std::int64_t> points;
         std::vector<CarriedBlock> carried = {};
     };
     std::vector<Term>& terms() { return terms_; }
     std::span<const std::unique_ptr<CarriedPoints>> carriers() const { return carried_; }
-    // "item 3 of 'beam: elastic' (eigenvalue -2.1e3)": of the items at a point, the one with the least
-    // eigenvalue at positions().
-    std::string least_stable_item(std::int64_t point);
-
-private:
     // The carrier of a point, and which of its points that is.
     struct Carrying {
         CarriedPoints* carrier = nullptr;
         std::size_t point = 0;
     };
-    void carry(const std::vector<Carrier>& carriers, std::vector<char>& fixed);
-    void add(EnergyTerm term);
-    void make_pattern();
-    double* entry(int row, int column);
-    void assemble(const Term& term, const std::vector<double>* projected);
-    void assemble_carried(const Term& term, const double* hessians);
-    void assemble_coordinates(bool projects);
-    void chord(std::span<const double> from, std::span<const double> step, double part);
-    double limit_along_direction();
+    Carrying carrying(std::int64_t point) const {
+        return carrying_.empty() ? Carrying{} : carrying_[static_cast<std::size_t>(point)];
+    }
+    // The unknown of a point's component; -1: fixed or carried.
     int unknown_of(std::int64_t point, int component) const {
         return unknown_of_[static_cast<std::size_t>(point * dimension_ + component)];
     }
+    const std::shared_ptr<Device>& device() const { return device_; }
+
+private:
+    void carry(const std::vector<Carrier>& carriers, std::vector<char>& fixed);
+    void add(EnergyTerm term);
+    void chord(std::span<const double> from, std::span<const double> step, double part);
+    double limit_along_direction();
 
     std::shared_ptr<Device> device_;
     int dimension_;
@@ -144,7 +132,6 @@ private:
     std::vector<std::unique_ptr<CarriedPoints>> carried_;
     std::vector<Carrying> carrying_;  // of each point; empty without carriers
     std::vector<Term> terms_;
-    SymmetricMatrix matrix_;
     double magnitude_ = 0;
     std::vector<double> part_;  // of a step, for step_limit()
 };

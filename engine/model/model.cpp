@@ -50,6 +50,22 @@ void Model::add_energy(EnergyTerm term) {
 
 void Model::add_carrier(Carrier carrier) { carriers_->push_back(std::move(carrier)); }
 
+std::int64_t Model::frame_of(const std::string& carrier, std::int64_t body) {
+    std::int64_t next = points_;
+    Carrier* of = nullptr;
+    for (Carrier& c : *carriers_) {
+        if (c.name == carrier) of = &c;
+        for (const Carrier::Frame& frame : c.frames)
+            if (&c == of && frame.body == body)
+                return frame.first;
+            else
+                next = std::max(next, frame.first + frame_points);
+    }
+    if (of == nullptr) throw Error("internal: no coordinates carry '" + carrier + "'");
+    of->frames.push_back({body, next});
+    return next;
+}
+
 Range Model::add_points(const std::string& body, std::int64_t count) {
     const Range range{points_, count};
     bodies_.emplace_back(body, range);

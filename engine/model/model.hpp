@@ -249,6 +249,9 @@ public:
     // Coordinates of bodies that take part in that, with the points that they carry.
     void add_carrier(Carrier carrier);
     const std::vector<Carrier>& carriers() const { return *carriers_; }
+    // The number of the first of the points that an energy names for a body's frame (Carrier::Frame);
+    // for build(), once that carrier is there.
+    std::int64_t frame_of(const std::string& carrier, std::int64_t body);
     // The minimization that moves the points of an implicit scene, once its modules were built;
     // else nullptr.
     const std::shared_ptr<Minimization>& minimization() const { return minimization_; }

@@ -7,6 +7,7 @@
 #include "engine/document/text.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy/energy.hpp"
+#include "kernels/colliders/barrier_function.hpp"
 #include "kernels/colliders/room.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
@@ -20,16 +21,6 @@ using model::Phase;
 using model::Quantity;
 
 namespace {
-
-// b(d), and -b'(d).
-Float barrier(const Float& d, const Float& reach) {
-    const Float off = d - reach;
-    return select(d < reach, -off * off * log(d / reach), Float(0));
-}
-Float repulsion(const Float& d, const Float& reach) {
-    const Float off = d - reach;
-    return select(d < reach, off * (2.0 * log(d / reach) + off / d), Float(0));
-}
 
 template <int D>
 EnergyKernels contact(const Form& form) {
@@ -90,15 +81,13 @@ struct Slip {
 template <int D>
 Float friction_energy(const Form& form, const Vec<Float, D>& z, const Float& most,
                       const Float& stiffness, const Float& slip_way) {
-    const Float length = norm(z);
     if (form.smoothed) {
-        const Float y = length / slip_way;
+        const Float y = norm(z) / slip_way;
         // |z|^2 in place of length^2: smooth at zero.
         const Float below = dot(z, z) / (slip_way * slip_way) * (1.0 - y / 3.0);
         return most * slip_way * select(y < 1.0, below, y - 1.0 / 3.0);
     }
-    const Float r = most / stiffness;
-    return select(length <= r, 0.5 * stiffness * dot(z, z), stiffness * r * (length - 0.5 * r));
+    return bristle_energy<D>(z, most, stiffness);
 }
 
 template <int D>

@@ -162,7 +162,7 @@ TEST_CASE("gui robots: contact forces and axes of joints are arrows") {
     Robot robot;
     robot.run([&](ImGuiTestContext&) {
         open_arm(robot);
-        for (const char* const arrows : {"contact force", "joint axis"}) {
+        for (const char* const arrows : {"contact force between bodies", "joint axis"}) {
             REQUIRE(std::ranges::find(robot.now().arrows, std::string(arrows),
                                       &session::ShownField::name) != robot.now().arrows.end());
             robot.work().looks.arrows = arrows;

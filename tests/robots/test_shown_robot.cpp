@@ -89,7 +89,8 @@ TEST_CASE("shown of robots: the forces of contacts are MuJoCo's") {
         oracle.set(state);
         oracle.step();
         const std::vector<Arrow> expected = forces_of(oracle, model),
-                                 found = arrows_of(ours.simulation(), "contact force");
+                                 found =
+                                     arrows_of(ours.simulation(), "contact force between bodies");
         CHECK(expected.size() >= 8);
         double most = 0, sum = 0, difference = 0;
         for (const Arrow& e : expected) {
@@ -120,7 +121,7 @@ TEST_CASE("shown of robots: what lies still is carried by its contacts") {
     ours.run();
     std::array<double, 3> sum{};
     std::size_t at_work = 0;
-    for (const Arrow& a : arrows_of(ours.simulation(), "contact force")) {
+    for (const Arrow& a : arrows_of(ours.simulation(), "contact force between bodies")) {
         if (length(a.vector) == 0) continue;
         ++at_work;
         CHECK(std::fabs(std::fabs(a.place[0]) - 0.2) < 1e-4);

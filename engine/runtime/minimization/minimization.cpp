@@ -19,23 +19,25 @@ namespace {
 
 constexpr const char* unknown = "positions";
 
-// Between memory of a launch, of its type and layout, and an array of f64.
+// Between memory of a launch, of its type and layout, and the first elements of an array of f64.
 template <class Real, class Copied = double, class F>
-void each_scalar(const backend::Binding& memory, const Array& array, const F& f) {
+void each_scalar(const backend::Binding& memory, const Array& array, std::int64_t elements,
+                 const F& f) {
     auto* const theirs = static_cast<Real*>(memory.data);
     auto* const ours = static_cast<Copied*>(array.data());
     const std::int64_t components = array.components();
-    for (std::int64_t e = 0; e < array.elements(); ++e)
+    for (std::int64_t e = 0; e < elements; ++e)
         for (std::int64_t c = 0; c < components; ++c)
             f(theirs[e * memory.element_stride + c * memory.component_stride],
               ours[e * array.element_stride() + c * array.component_stride()]);
 }
 template <class F>
-void each_scalar(const backend::Binding& memory, ir::Type type, const Array& array, const F& f) {
+void each_scalar(const backend::Binding& memory, ir::Type type, const Array& array,
+                 std::int64_t elements, const F& f) {
     if (type == ir::Type::f32)
-        each_scalar<float>(memory, array, f);
+        each_scalar<float>(memory, array, elements, f);
     else
-        each_scalar<double>(memory, array, f);
+        each_scalar<double>(memory, array, elements, f);
 }
 
 Array derived(Array array, std::string_view kinds) {
@@ -152,27 +154,30 @@ private:
                     p.access == ir::Access::accumulate || p.access == ir::Access::reduce;
                 if (adds) return copy.clear();
                 if (kinds.empty() && function_.is_fetched(index, binding)) return;
+                const std::int64_t elements = function_.elements_of(index, copy);
+                if (elements < copy.elements()) copy.clear();
                 if (p.type == ir::Type::i32) {
                     each_scalar<std::int32_t, std::int32_t>(
-                        binding, copy,
+                        binding, copy, elements,
                         [](std::int32_t theirs, std::int32_t& ours) { ours = theirs; });
                     return copy.touch();
                 }
                 each_scalar(binding, p.access == ir::Access::value ? ir::Type::f64 : p.type, copy,
-                            [](const auto& theirs, double& ours) { ours = theirs; });
+                            elements, [](const auto& theirs, double& ours) { ours = theirs; });
                 copy.touch();
             });
         }
         void bring_back() const {
-            each([&](const ir::Parameter& p, const backend::Binding& binding, int,
+            each([&](const ir::Parameter& p, const backend::Binding& binding, int index,
                      const std::string&, const Array& copy) {
+                const std::int64_t elements = function_.elements_of(index, copy);
                 if (p.access == ir::Access::read_write)
-                    each_scalar(binding, p.type, copy, [](auto& theirs, double ours) {
+                    each_scalar(binding, p.type, copy, elements, [](auto& theirs, double ours) {
                         theirs = static_cast<std::decay_t<decltype(theirs)>>(ours);
                     });
                 const bool reduces = p.access == ir::Access::reduce;
                 if (p.access == ir::Access::accumulate || reduces)
-                    each_scalar(binding, reduces ? ir::Type::f64 : p.type, copy,
+                    each_scalar(binding, reduces ? ir::Type::f64 : p.type, copy, elements,
                                 [](auto& theirs, double ours) {
                                     theirs += static_cast<std::decay_t<decltype(theirs)>>(ours);
                                 });
@@ -204,6 +209,11 @@ private:
         if (index == 0) return potential_.positions();
         if (index < solved_.size()) return potential_.carriers()[index - 1]->coordinates();
         return copied_[index - solved_.size()].copy;
+    }
+    // Of those, as many as the parameter has: positions are fewer than points with those of frames.
+    std::int64_t elements_of(int index, const Array& copy) const {
+        const auto k = static_cast<std::size_t>(index);
+        return k < solved_.size() ? solved_[k].elements() : copy.elements();
     }
     static std::vector<Array> arrays_of(const Array& positions,
                                         const std::vector<Carrier>& carriers) {

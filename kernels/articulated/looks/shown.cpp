@@ -77,8 +77,9 @@ void publish_shown(Model& model, const std::string& owner, const TreePointer& tr
                                .add = std::move(add)});
     };
     publish(
-        "contact force", "N", "on the second geom of each contact, at the begin of the last step",
-        plan->contacts, [=](Model& of, const Array& values, Program& program) {
+        "contact force between bodies", "N",
+        "on the second geom of each contact, at the begin of the last step", plan->contacts,
+        [=](Model& of, const Array& values, Program& program) {
             const Array force(of.real(), {plan->sizes(tree->nv).rows, 1});
             program.add(launch(row_forces(plan->sizes(tree->nv)), "forces of constraints",
                                {{"x", acceleration}, {"row_force", force}}, 1));

@@ -17,7 +17,7 @@ using Launcher = std::function<Launch(const lang::KernelDef& kernel, const std::
                                       const std::vector<NamedArgument>& more, std::int64_t items)>;
 
 // Arrows at places of their own:
-//   contact force   N, on the second geom of each contact, at the begin of the last step
+//   contact force between bodies   N, on the second geom of each contact, at the begin of the last step
 //   joint axis      of length 1, of each hinge and slide
 //   site axis       of length 1, three of each site
 // `acceleration`: that the constraints were solved for.

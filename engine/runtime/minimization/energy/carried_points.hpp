@@ -50,14 +50,25 @@ public:
     void differentiate_only(const std::function<bool(const Array&)>& varies);
 
 private:
+    // Points that are placed by one launch. `turned`: by the coordinates alone, into an array of its
+    // own, for linearize().
+    struct Group {
+        std::size_t count;
+        LaunchDirections place, gather, turned_place;
+        Array turned_x;
+    };
+    void add(const std::shared_ptr<Device>& device, const std::vector<std::int64_t>& points,
+             const std::vector<std::int64_t>& bodies, const Array& places, const Array& x,
+             const Array& g);
+
     std::string name_;
     int first_;
     std::vector<std::int64_t> points_;
     Array y_, force_, frame_, frame_force_, value_at_;
-    LaunchDirections frames_, frame_forces_, gradient_, value_, place_, gather_;
-    // The same by the coordinates alone, for linearize(): with arrays of their own.
-    Array turned_y_, turned_frame_, turned_x_, turned_force_;
-    LaunchDirections turned_frames_, turned_place_, turned_forces_, turned_gradient_;
+    LaunchDirections frames_, frame_forces_, gradient_, value_;
+    std::vector<Group> groups_;
+    Array turned_y_, turned_frame_, turned_force_;
+    LaunchDirections turned_frames_, turned_forces_, turned_gradient_;
     std::vector<double> jacobians_, curvature_;
 };
 

@@ -41,6 +41,15 @@ struct Carrier {
     // The points that it carries, with the body and the place in the body's frame of each.
     std::vector<std::int64_t> points, point_bodies;
     Array places;  // reals {points, 3}, m
+    // Bodies whose frames energies may name: four points more, which only the minimisation has, at
+    // the frame's place and at the ends of its axes of length 1. `first`: the number of the first;
+    // those of all carriers follow the numbers of the positions without a gap.
+    struct Frame {
+        std::int64_t body = 0, first = 0;
+    };
+    std::vector<Frame> frames = {};
 };
+
+inline constexpr std::int64_t frame_points = 4;
 
 }  // namespace hindcast

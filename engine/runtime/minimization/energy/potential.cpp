@@ -19,6 +19,8 @@ double* doubles(const Array& array) { return static_cast<double*>(array.data());
 Potential::Potential(std::shared_ptr<Device> device, int dimension, std::vector<char> fixed,
                      std::vector<EnergyTerm> terms, const std::vector<Carrier>& carriers)
     : device_(std::move(device)), dimension_(dimension) {
+    for (const Carrier& carrier : carriers)
+        fixed.resize(fixed.size() + carrier.frames.size() * frame_points, 1);
     const auto points = static_cast<std::int64_t>(fixed.size());
     for (Array* a : {&x_, &g_, &direction_}) *a = Array(ir::Type::f64, {points, dimension});
     carry(carriers, fixed);

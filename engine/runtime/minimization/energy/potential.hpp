@@ -53,8 +53,8 @@ public:
     };
     Owner owner_of(int unknown) const;
 
-    // All points, f64 {points, dimension}; those that are free are unknowns. Their derivatives
-    // are where the launches of terms() find them.
+    // All points, then those of carriers' frames, f64 {points, dimension}; those that are free are
+    // unknowns. Their derivatives are where the launches of terms() find them.
     const Array& positions() const { return x_; }
     // The step that limits are asked about, as positions().
     const Array& direction() const { return direction_; }

@@ -256,7 +256,6 @@ void Context::copy(Address to, Address from, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
     check(here().MemcpyDtoDAsync(to, from, bytes, host_stream()), "a copy");
-    if (capturing_) pieces_.add_copy(to, from, bytes);
     ++noted_;
     hold_others();
 }
@@ -266,7 +265,6 @@ void Context::clear(Address to, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
     check(here().MemsetD8Async(to, 0, bytes, host_stream()), "clearing memory");
-    if (capturing_) pieces_.add_fill(to, 0, bytes);
     ++noted_;
     hold_others();
 }
@@ -276,7 +274,6 @@ void Context::fill(Address to, std::uint32_t value, std::size_t count) {
     if (count == 0) return;
     join_others();
     check(here().MemsetD32Async(to, value, count, host_stream()), "filling memory");
-    if (capturing_) pieces_.add_fill(to, value, count * 4);
     ++noted_;
     hold_others();
 }
@@ -289,9 +286,7 @@ void Context::put_fill(const Binding& to, int components, std::size_t scalar_byt
     const long long stride = to.element_stride, plane = to.component_stride;
     const int items = item_count(to.count);
     Arguments arguments(to.data, stride, plane, components, bits, items);
-    const Use use = use_of(to, components, scalar_bytes, true);
-    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.view(), stream, words,
-           {&use, 1});
+    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.list(), stream, words);
 }
 
 void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
@@ -309,7 +304,7 @@ void Context::find_not_finite(Address values, std::size_t scalar_bytes, std::siz
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(values, flag, items);
     join_others();
-    launch(phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64"), items, arguments.view(),
+    launch(phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64"), items, arguments.list(),
            host_stream());
     hold_others();
 }
@@ -320,7 +315,7 @@ void Context::add(Address to, Address from, std::size_t scalar_bytes, std::size_
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(to, from, items);
     join_others();
-    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.view(),
+    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.list(),
            host_stream());
     hold_others();
 }
@@ -331,7 +326,7 @@ void Context::convert(const char* how, Address to, Address from, std::size_t cou
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(to, from, items);
     join_others();
-    launch(phase(how), items, arguments.view(), host_stream());
+    launch(phase(how), items, arguments.list(), host_stream());
     hold_others();
 }
 
@@ -344,9 +339,8 @@ int item_count(std::int64_t count) {
     return static_cast<int>(count);
 }
 
-void Context::launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
-                     StreamHandle stream, const std::shared_ptr<const LaunchWords>& words,
-                     std::span<const Use> uses) {
+void Context::launch(const Function& function, std::int64_t items, void** arguments,
+                     StreamHandle stream, const std::shared_ptr<const LaunchWords>& words) {
     const Lock held = lock();
     if (capturing_ && stream != stream_) throw Error("a launch has a stream of its own");
     constexpr int warp = 32, fewest = 64;
@@ -365,30 +359,22 @@ void Context::launch(const Function& function, std::int64_t items, const Argumen
     const int most = shape.strides ? shaped.threads : shape.threads;
     const auto threads =
         std::clamp(whole, std::int64_t{std::min(fewest, most)}, std::int64_t{most});
-    if (measures) begin_measuring(stream);
+    if (measures) check(here().EventRecord(measured_.begin, stream), "recording an event");
     std::int64_t blocks = (items + threads - 1) / threads;
     if (shape.strides) blocks = std::min(blocks, std::int64_t{shaped.blocks});
-    const int result = here().LaunchKernel(shaped.handle, static_cast<unsigned>(blocks), 1, 1,
-                                           static_cast<unsigned>(threads), 1, 1, 0, stream,
-                                           arguments.values, nullptr);
+    const int result =
+        here().LaunchKernel(shaped.handle, static_cast<unsigned>(blocks), 1, 1,
+                            static_cast<unsigned>(threads), 1, 1, 0, stream, arguments, nullptr);
     if (result != success)
         check(result, fmt::format("a launch of {} over {} items", function.name, items));
-    if (measures)
-        end_measuring(stream, [tuner, items](double seconds) { tuner->note(items, seconds); });
-    if (capturing_) pieces_.add(function, items, arguments, uses);
+    if (measures) {
+        check(here().EventRecord(measured_.end, stream), "recording an event");
+        measured_.note = [tuner, items](double seconds) { tuner->note(items, seconds); };
+    }
     if (!noted) ++calls_.launches;
     ++launches_;
     ++noted_;
     note_work({&function.name, words});
-}
-
-void Context::begin_measuring(StreamHandle stream) {
-    check(here().EventRecord(measured_.begin, stream), "recording an event");
-}
-
-void Context::end_measuring(StreamHandle stream, std::function<void(double seconds)> note) {
-    check(here().EventRecord(measured_.end, stream), "recording an event");
-    measured_.note = std::move(note);
 }
 
 // Reports the time of the work being measured, if it has run.
@@ -402,12 +388,11 @@ void Context::note_measured() {
 
 // ---------------------------------------------------------------- code
 
-const Function& Context::declare(const std::string& name, const std::string& text,
-                                 const std::string& item) {
+const Function& Context::declare(const std::string& name, const std::string& text) {
     const Lock held = lock();
     std::unique_ptr<Function>& known = functions_[name];
     if (!known) {
-        known = std::make_unique<Function>(Function{name, name + "_item", item});
+        known = std::make_unique<Function>(Function{name});
         declared_[name] = text;
     }
     return *known;
@@ -464,20 +449,9 @@ const Function& Context::phase(const std::string& name) {
     const Lock held = lock();
     std::unique_ptr<Function>& known = functions_[name];
     if (!known) {
-        if (phases_ == nullptr) phases_ = load(std::string(prelude) + phase_functions + phases);
-        auto fresh = std::make_unique<Function>(Function{name, phase_function(name)});
-        find(*fresh, phases_);
-        known = std::move(fresh);
-    }
-    return *known;
-}
-
-const Function& Context::program(const std::string& name, const std::string& text) {
-    const Lock held = lock();
-    std::unique_ptr<Function>& known = functions_[name];
-    if (!known) {
+        if (phases_ == nullptr) phases_ = load(prelude + phases());
         auto fresh = std::make_unique<Function>(Function{name});
-        find(*fresh, load(prelude + text));
+        find(*fresh, phases_);
         known = std::move(fresh);
     }
     return *known;

@@ -25,15 +25,14 @@
 #include <utility>
 #include <vector>
 
-#include "engine/backend/cuda/block.hpp"
 #include "engine/backend/cuda/driver.hpp"
 #include "engine/backend/cuda/prelude.hpp"
 #include "engine/backend/cuda/tuner.hpp"
-#include "engine/backend/single_block_use.hpp"
 
 namespace hindcast::backend {
+struct Binding;
 struct LaunchWords;
-}
+}  // namespace hindcast::backend
 
 namespace hindcast::backend::cuda {
 
@@ -136,8 +135,7 @@ struct Work {
     bool operator==(const Work&) const = default;
 };
 
-// A captured sequence of work that one call puts on the context's stream again: as a graph, or as a
-// program of one block (block.hpp).
+// A captured sequence of work that one call puts on the context's stream again.
 class Graph {
 public:
     Graph() = default;
@@ -146,14 +144,10 @@ public:
     Graph& operator=(Graph&& other) noexcept;
     explicit operator bool() const { return handle_ != nullptr; }
     std::size_t nodes() const { return nodes_; }
-    bool runs_as_block() const { return block_ && block_->runs_as_program(); }  // the last time
-    // "a graph of 12 nodes", "one block of 32 threads (...)".
-    std::string report() const;
 
 private:
     friend class Context;
     std::shared_ptr<Context> context_;
-    std::shared_ptr<SingleBlock> block_;
     GraphExecHandle handle_ = nullptr;
     std::size_t nodes_ = 0;
     std::vector<int> watches_;  // see Context::fault_may_come()
@@ -164,8 +158,7 @@ private:
 // A function of the device; without a handle until Context::make_code().
 struct Function {
     std::string name;
-    std::string item_name = {}, item_text = {};  // the function for one item; phases have its text
-    std::string text = {};                       // of what is tuned
+    std::string text = {};  // of what is tuned
     FunctionHandle handle = nullptr;
     int threads = 0, blocks = 0;  // by occupancy: of a block, and as many as run at once
     std::unique_ptr<Tuner> tuner = {};
@@ -177,15 +170,11 @@ class Arguments {
 public:
     template <class... T>
     explicit Arguments(const T&... values)
-        : list_{const_cast<void*>(static_cast<const void*>(&values))...},
-          bytes_{sizeof(T)...},
-          count_(sizeof...(T)) {}
-    ArgumentView view() { return {list_, bytes_, count_}; }
+        : list_{const_cast<void*>(static_cast<const void*>(&values))...} {}
+    void** list() { return list_; }
 
 private:
     void* list_[16];
-    std::uint8_t bytes_[16];
-    std::size_t count_;
 };
 // Items and elements are counted by an int there. Throws Error.
 int item_count(std::int64_t count);
@@ -310,10 +299,9 @@ public:
     };
 
     // --- work ---
-    // `words` are for errors. `uses`: the memory that it works with; empty: any.
-    void launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
-                StreamHandle stream, const std::shared_ptr<const LaunchWords>& words = {},
-                std::span<const Use> uses = {});
+    // `arguments`: their addresses, as the function takes them. `words` are for errors.
+    void launch(const Function& function, std::int64_t items, void** arguments, StreamHandle stream,
+                const std::shared_ptr<const LaunchWords>& words = {});
     // Waits for all streams. Throws the Error of the launch that failed first; where the driver
     // does not say which that was, the Error names what was put on streams since the last time.
     void synchronize();
@@ -328,8 +316,7 @@ public:
     bool capturing() const { return capturing_; }
     void drop_capture() noexcept;                  // if there is one
     std::int64_t noted() const { return noted_; }  // launches, copies and the like, so far
-    // Throws Error under `always` if it cannot run as one block.
-    void launch(const Graph& graph, SingleBlockUse use = SingleBlockUse::automatic);
+    void launch(const Graph& graph);
     // While work is noted: what it uses lives as long as the graph.
     void keep(std::shared_ptr<const void> used) {
         if (capturing_) kept_.push_back(std::move(used));
@@ -337,8 +324,7 @@ public:
 
     // Counts of the work put on streams so far, and the seconds that the host has waited for it.
     struct Calls {
-        std::int64_t launches = 0;  // functions, programs of one block
-        std::int64_t graphs = 0, nodes = 0;
+        std::int64_t launches = 0, graphs = 0, nodes = 0;
         double waited_s = 0;
     };
     const Calls& calls() const { return calls_; }
@@ -346,16 +332,13 @@ public:
     // --- code ---
     // The function of this name (emit.hpp), its code made with the next make_code(), together
     // with all others declared until then. Names stand for texts: a known name keeps its first
-    // text. `item`: the text of NAME_item, if there is one.
-    const Function& declare(const std::string& name, const std::string& text,
-                            const std::string& item = {});
+    // text.
+    const Function& declare(const std::string& name, const std::string& text);
     void make_code();
     // Told of what is about to be compiled, by name; an Error that it throws goes through.
     using LookAtCode = std::function<void(const std::map<std::string, std::string>& texts)>;
     void look_at_code(LookAtCode look) { look_at_code_ = std::move(look); }
     const Function& phase(const std::string& name);  // one of phases.hpp
-    // A function whose code is made alone, now. Throws Error.
-    const Function& program(const std::string& name, const std::string& text);
 
     // --- faults ---
     // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
@@ -378,7 +361,6 @@ private:
     friend class Event;
     friend class Block;
     friend class Semaphore;
-    friend class BlockProgram;
     friend class Graph;
     explicit Context(int ordinal);
 
@@ -408,8 +390,6 @@ private:
     void note_work(Work work);
     std::string put_since() const;  // the last synchronisation; in words
     void note_measured();
-    void begin_measuring(StreamHandle stream);
-    void end_measuring(StreamHandle stream, std::function<void(double seconds)> note);
     ModuleHandle load(const std::string& text);
     void find(Function& function, ModuleHandle module) const;
 
@@ -428,7 +408,6 @@ private:
     bool capturing_ = false, rehearsing_ = false;
     StreamHandle captured_ = nullptr, followed_ = nullptr;  // see Following
     std::vector<std::shared_ptr<const void>> kept_;
-    Pieces pieces_;  // that were noted
 
     std::map<std::string, std::unique_ptr<Function>> functions_;
     std::map<std::string, std::string> declared_;  // texts without code yet

@@ -56,22 +56,18 @@ public:
         region(0);
         depth_ = 1;
         end_sums();
-        std::string arguments, unrestricted;
+        std::string arguments;
         for (std::size_t k = 0; k < signature_.size(); ++k) {
             const auto& [kind, parameter, type] = out_.arguments[k];
             const bool alone = type.back() == '*' && kind != Argument::Kind::fault &&
                                kind != Argument::Kind::fixed;
             arguments += fmt::format("{}\n        {}{} {}", k == 0 ? "" : ",", type,
                                      alone ? " __restrict__" : "", signature_[k]);
-            unrestricted += fmt::format(",\n        {} {}", type, signature_[k]);
         }
-        const std::string body =
-            (out_.term_rows > 0 ? "    const int row_length = (items + 63) & ~63;\n" : "") +
-            leaves_ + body_ + "}\n";
-        out_.text = fmt::format("extern \"C\" __global__ void {}({}) {{\n{}{}", out_.name,
-                                arguments, item_per_thread, body);
-        out_.item = fmt::format("static __device__ inline void {}_item(const int item{}) {{\n{}",
-                                out_.name, unrestricted, body);
+        const char* const rows =
+            out_.term_rows > 0 ? "    const int row_length = (items + 63) & ~63;\n" : "";
+        out_.text = fmt::format("extern \"C\" __global__ void {}({}) {{\n{}{}{}{}}}\n", out_.name,
+                                arguments, item_per_thread, rows, leaves_, body_);
         return std::move(out_);
     }
 

@@ -365,9 +365,8 @@ void print_profile(Rollout& rollout, const std::string& why_launches) {
             "copies: values that adjoints need and the launch or a later one overwrites, "
             "{} in all, {}\n",
             copies, bytes_text(copied));
-    if (rollout.joined_launches_per_step() < rollout.launches_per_step())
-        fmt::print("fusion: the {} launches of a step run as {}\n", rollout.launches_per_step(),
-                   rollout.joined_launches_per_step());
+    if (const auto [written, joined] = rollout.step_launches(); joined < written)
+        fmt::print("fusion: the {} launches of a step run as {}\n", written, joined);
     const std::string whole = rollout.whole_program_report();
     if (!whole.empty())
         fmt::print("whole program: {}; times are those of runs launch by launch\n", whole);

@@ -49,7 +49,7 @@ public:
         options.kind = DeviceKind::cuda;
         options.nondeterministic = any_order;
         device = std::make_shared<Device>(options);
-        device->cuda()->look_at_code([this, &texts](const Texts& own) {
+        device->cuda()->code().look_at([this, &texts](const Texts& own) {
             texts.insert(own.begin(), own.end());
             if (stop) throw Error("not compiled");
         });

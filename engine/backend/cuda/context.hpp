@@ -11,12 +11,9 @@
 // Everything that was made by a context keeps it alive.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
-#include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,13 +22,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/cuda/code.hpp"
 #include "engine/backend/cuda/driver.hpp"
-#include "engine/backend/cuda/prelude.hpp"
-#include "engine/backend/cuda/tuner.hpp"
+#include "engine/backend/cuda/faults.hpp"
 
 namespace hindcast::backend {
 struct Binding;
-struct LaunchWords;
 }  // namespace hindcast::backend
 
 namespace hindcast::backend::cuda {
@@ -126,15 +122,6 @@ private:
     ExternalSemaphore handle_ = nullptr;
 };
 
-// Work: names work on a stream in errors: a function and its launch, or a graph's content, each
-// once.
-struct Work {
-    const std::string* function = nullptr;
-    std::shared_ptr<const LaunchWords> words = {};
-    std::shared_ptr<const std::vector<Work>> graph = {};
-    bool operator==(const Work&) const = default;
-};
-
 // A captured sequence of work that one call puts on the context's stream again.
 class Graph {
 public:
@@ -150,19 +137,9 @@ private:
     std::shared_ptr<Context> context_;
     GraphExecHandle handle_ = nullptr;
     std::size_t nodes_ = 0;
-    std::vector<int> watches_;  // see Context::fault_may_come()
+    std::vector<int> watches_;  // see FaultWatches
     std::shared_ptr<const std::vector<Work>> work_;
     std::vector<std::shared_ptr<const void>> kept_;
-};
-
-// A function of the device; without a handle until Context::make_code().
-struct Function {
-    std::string name;
-    std::string text = {};  // of what is tuned
-    FunctionHandle handle = nullptr;
-    int threads = 0, blocks = 0;  // by occupancy: of a block, and as many as run at once
-    std::unique_ptr<Tuner> tuner = {};
-    std::unique_ptr<Function> strided = {};  // once it is tried
 };
 
 // Arguments: the arguments that a launch hands to a function, by address.
@@ -183,7 +160,6 @@ class Context : public std::enable_shared_from_this<Context> {
 public:
     // Throws Error: no driver, no NVRTC, no such device, or no memory.
     static std::shared_ptr<Context> open(int ordinal);
-    static constexpr std::size_t most_watches = std::size_t{1} << 14;
     ~Context();
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -236,8 +212,10 @@ public:
     // to += from, f32 or f64 by their size.
     void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
     // f32 as f64, and f64 as f32 (rounded to nearest).
-    void widen(Address to, Address from, std::size_t count) { convert("widen", to, from, count); }
-    void narrow(Address to, Address from, std::size_t count) { convert("narrow", to, from, count); }
+    void widen(Address to, Address from, std::size_t count) { put_phase("widen", to, from, count); }
+    void narrow(Address to, Address from, std::size_t count) {
+        put_phase("narrow", to, from, count);
+    }
 
     // The allocation that an address is in, as far as the driver knows it.
     struct Place {
@@ -329,32 +307,14 @@ public:
     };
     const Calls& calls() const { return calls_; }
 
-    // --- code ---
-    // The function of this name (emit.hpp), its code made with the next make_code(), together
-    // with all others declared until then. Names stand for texts: a known name keeps its first
-    // text.
-    const Function& declare(const std::string& name, const std::string& text);
-    void make_code();
-    // Told of what is about to be compiled, by name; an Error that it throws goes through.
-    using LookAtCode = std::function<void(const std::map<std::string, std::string>& texts)>;
-    void look_at_code(LookAtCode look) { look_at_code_ = std::move(look); }
-    const Function& phase(const std::string& name);  // one of phases.hpp
-
-    // --- faults ---
-    // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
-    // the Error. If there are several, the first launch's is raised. A fault noted at a place that
-    // is forgotten is raised all the same.
-    using Raise = std::function<void(const Fault&)>;
-    int watch_faults(Raise raise);
-    void forget_faults(int watch) noexcept;
-    Address fault_address(int watch) const;
-    void fault_may_come(int watch);  // a launch that may note one was put on a stream
+    Code& code() { return code_; }
+    FaultWatches& faults() { return faults_; }
     // Raises the faults of all launches so far; waits only where one may come.
     void settle() {
-        if (unsettled_) synchronize();
+        if (faults_.unsettled()) synchronize();
     }
     // True if a launch may have noted a fault that no synchronize() has checked yet.
-    bool is_unsettled() const { return unsettled_; }
+    bool is_unsettled() const { return faults_.unsettled(); }
 
 private:
     friend class Stream;
@@ -362,6 +322,8 @@ private:
     friend class Block;
     friend class Semaphore;
     friend class Graph;
+    friend class Code;
+    friend class FaultWatches;
     explicit Context(int ordinal);
 
     void check(int result, std::string_view asked) const;
@@ -371,8 +333,7 @@ private:
     void import_shared(Import import, Made* made, Handle handle, int descriptor,
                        const std::string& what) const;
     void release() const;
-    const Driver& here() const;                         // the driver, with this context current
-    const Function& strided(const Function& function);  // compiled when it is first tried
+    const Driver& here() const;  // the driver, with this context current
     Address allocate(std::size_t bytes);
     void free(Address address) noexcept;
     // Around work of the host: after all that was put on other streams, before all that will be.
@@ -382,16 +343,13 @@ private:
         return captured_ != nullptr && !rehearsing_ ? captured_ : stream_;
     }
     void refuse_while_captured() const;
-    void convert(const char* how, Address to, Address from, std::size_t count);
+    // Work of the host: a phase of two arrays over `count` items.
+    void put_phase(const char* name, Address first, Address second, std::size_t count);
     void join(StreamHandle stream);
     void hold(StreamHandle stream);
     void forget(const Stream& stream) noexcept;
-    void raise_faults();
     void note_work(Work work);
-    std::string put_since() const;  // the last synchronisation; in words
     void note_measured();
-    ModuleHandle load(const std::string& text);
-    void find(Function& function, ModuleHandle module) const;
 
     mutable std::recursive_mutex mutex_;
     int ordinal_;
@@ -409,29 +367,12 @@ private:
     StreamHandle captured_ = nullptr, followed_ = nullptr;  // see Following
     std::vector<std::shared_ptr<const void>> kept_;
 
-    std::map<std::string, std::unique_ptr<Function>> functions_;
-    std::map<std::string, std::string> declared_;  // texts without code yet
-    LookAtCode look_at_code_;
-    std::vector<ModuleHandle> modules_;
-    ModuleHandle phases_ = nullptr;
-    char* staging_ = nullptr;   // pinned memory of the host, for small downloads
-    std::vector<Work> recent_;  // the last ones that were not waited for, in a ring
-    std::int64_t put_ = 0;      // since the last synchronisation
-    std::vector<Work> held_;    // by what is being captured
-
-    struct Watch {
-        Raise raise;
-        std::int64_t since = 0;  // the number of the first launch since the last look; 0: none
-    };
-    Fault* faults_ = nullptr;  // of the host, and written by the device
-    std::vector<Watch> watches_;
-    std::vector<int> free_watches_, captured_watches_;
-    std::exception_ptr forgotten_;  // a fault whose place was forgotten
-    std::int64_t forgotten_since_ = 0;
-    std::int64_t launches_ = 0;
+    char* staging_ = nullptr;  // pinned memory of the host, for small downloads
+    Code code_{*this};
+    WorkLog log_;
+    FaultWatches faults_{*this};
     std::int64_t noted_ = 0;
     Calls calls_;
-    std::atomic<bool> unsettled_ = false;
 };
 
 }  // namespace hindcast::backend::cuda

@@ -60,12 +60,12 @@ public:
         text.name = fmt::format("{}_{}", identifier(kernel.name), to_string(hash.digest()));
         text.text.replace(text.text.find(head, text.text.find("__global__")), 6, text.name);
         faults_ = text.text.find("report(") != std::string::npos;
-        function_ = &context.declare(text.name, text.text);
+        function_ = &context.code().declare(text.name, text.text);
         bindings_.resize(plan.kernel.parameters.size());
-        watch_ = context.watch_faults([this](const Fault& fault) { raise(fault); });
-        fault_ = context.fault_address(watch_);
+        watch_ = context.faults().add([this](const Fault& fault) { raise(fault); });
+        fault_ = context.faults().address(watch_);
     }
-    ~Part() { context_.forget_faults(watch_); }
+    ~Part() { context_.faults().forget(watch_); }
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
@@ -73,7 +73,7 @@ public:
                 StreamHandle stream) {
         if (faults_) {
             bindings_.assign(bindings, bindings + bindings_.size());
-            context_.fault_may_come(watch_);
+            context_.faults().may_come(watch_);
         }
         context_.launch(*function_, items, arguments, stream, words_);
     }
@@ -176,7 +176,7 @@ public:
         const long long terms = how_.counted ? -1 : static_cast<long long>(items * how_.sites);
         const int two_limbs = wide(), one = 1;
         Arguments arguments(*header_.argument(), terms, two_limbs, one);
-        context.launch(context.phase("fixed_scale"), 1, arguments.list(), stream, words);
+        context.launch(context.code().phase("fixed_scale"), 1, arguments.list(), stream, words);
     }
 
     void take(const Binding& target, Context& context, StreamHandle stream,
@@ -187,8 +187,8 @@ public:
                   targets = static_cast<int>(target.count);
         Arguments arguments(target.data, stride, plane, *header_.argument(), components, defines,
                             targets);
-        context.launch(context.phase(wide() ? "fixed_f64" : "fixed_f32"), targets, arguments.list(),
-                       stream, words);
+        context.launch(context.code().phase(wide() ? "fixed_f64" : "fixed_f32"), targets,
+                       arguments.list(), stream, words);
     }
 
 private:
@@ -330,7 +330,7 @@ private:
                   targets = static_cast<int>(target.count);
         Arguments arguments(target.data, stride, plane, terms, rows, row_length_, g.first(),
                             g.entries(), components, clears, targets);
-        context_->launch(context_->phase(real == 4 ? "gather_f32" : "gather_f64"), targets,
+        context_->launch(context_->code().phase(real == 4 ? "gather_f32" : "gather_f64"), targets,
                          arguments.list(), stream_, main_.words());
     }
 
@@ -341,10 +341,10 @@ private:
         lanes_.grow(context_, static_cast<std::size_t>(threads) * 8);
         totals_.grow(context_, static_cast<std::size_t>(all) * 8);
         Arguments lanes(*reduced_.argument(), items_, chunks, *lanes_.argument(), threads);
-        context_->launch(context_->phase("reduce_lanes"), threads, lanes.list(), stream_,
+        context_->launch(context_->code().phase("reduce_lanes"), threads, lanes.list(), stream_,
                          main_.words());
         Arguments of_chunks(*lanes_.argument(), *totals_.argument(), all);
-        context_->launch(context_->phase("reduce_chunks"), all, of_chunks.list(), stream_,
+        context_->launch(context_->code().phase("reduce_chunks"), all, of_chunks.list(), stream_,
                          main_.words());
         for (std::size_t p = 0; p < plan.kernel.parameters.size(); ++p) {
             if (plan.totals[p] < 0 || bindings[p].data == nullptr) continue;
@@ -352,8 +352,8 @@ private:
                                                          static_cast<std::size_t>(chunks) * 8;
             const int components = plan.kernel.parameters[p].components;
             Arguments total(from, chunks, bindings[p].data, components);
-            context_->launch(context_->phase("reduce_total"), components, total.list(), stream_,
-                             main_.words());
+            context_->launch(context_->code().phase("reduce_total"), components, total.list(),
+                             stream_, main_.words());
         }
     }
 
@@ -391,7 +391,7 @@ public:
     }
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
         Variant& v = variant(bindings);
-        context_->make_code();
+        context_->code().make();
         v.run(bindings, items, options);
     }
 

@@ -29,8 +29,8 @@ void Context::begin_capture() {
     check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
     held.keep();
     capturing_ = true;
-    captured_watches_.clear();
-    held_.clear();
+    faults_.take_captured();
+    log_.take_captured();
     noted_ = 0;
 }
 
@@ -70,8 +70,8 @@ void Context::end_capture(Graph& graph) {
     check(status, "a graph that can run");
     Graph fresh;
     fresh.kept_ = kept;
-    fresh.watches_ = std::exchange(captured_watches_, {});
-    fresh.work_ = std::make_shared<const std::vector<Work>>(std::exchange(held_, {}));
+    fresh.watches_ = faults_.take_captured();
+    fresh.work_ = std::make_shared<const std::vector<Work>>(log_.take_captured());
     fresh.context_ = shared_from_this();
     fresh.handle_ = made;
     fresh.nodes_ = nodes;
@@ -89,7 +89,7 @@ void Context::launch(const Graph& graph) {
     ++calls_.graphs;
     calls_.nodes += static_cast<std::int64_t>(graph.nodes_);
     note_work({.graph = graph.work_});
-    for (const int watch : graph.watches_) fault_may_come(watch);
+    for (const int watch : graph.watches_) faults_.may_come(watch);
 }
 
 }  // namespace hindcast::backend::cuda

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "engine/backend/optional_passes.hpp"
-#include "engine/backend/single_block_use.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
 #include "engine/base/thread_pool.hpp"
@@ -125,13 +124,6 @@ void MachineOptions::add_to(CLI::App& app) {
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str()
         ->group(machine_group);
-    app.add_option(
-           "--single-block", single_block,
-           "What a CUDA device runs as a graph, as one kernel of a single block: auto (what "
-           "is faster, by measurement), always or never; the same bits")
-        ->check(CLI::IsMember({"auto", "always", "never"}))
-        ->capture_default_str()
-        ->group(machine_group);
     add_without(app, without, machine_group);
     app.add_flag("--nondeterministic", nondeterministic,
                  "On a CUDA device add up in any order where that is faster: the last bits differ "
@@ -159,10 +151,6 @@ DeviceOptions MachineOptions::device_options(bool several) const {
                           .passes = PassSet::without(without)};
     choose_device(options, device);
     options.nondeterministic = nondeterministic;
-    using backend::SingleBlockUse;
-    options.single_block = single_block == "always"  ? SingleBlockUse::always
-                           : single_block == "never" ? SingleBlockUse::never
-                                                     : SingleBlockUse::automatic;
     if (!options.others.empty() && !several)
         throw Error("several devices are given, but this command runs one simulation")
             .remedy("name one of them; batch and optimize --starts spread theirs over several");
@@ -377,9 +365,8 @@ void print_profile(Rollout& rollout, const std::string& why_launches) {
             "copies: values that adjoints need and the launch or a later one overwrites, "
             "{} in all, {}\n",
             copies, bytes_text(copied));
-    if (rollout.joined_launches_per_step() < rollout.launches_per_step())
-        fmt::print("fusion: the {} launches of a step run as {}\n", rollout.launches_per_step(),
-                   rollout.joined_launches_per_step());
+    if (const auto [written, joined] = rollout.step_launches(); joined < written)
+        fmt::print("fusion: the {} launches of a step run as {}\n", written, joined);
     const std::string whole = rollout.whole_program_report();
     if (!whole.empty())
         fmt::print("whole program: {}; times are those of runs launch by launch\n", whole);

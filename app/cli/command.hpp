@@ -52,12 +52,12 @@ void add_without(CLI::App& app, std::string& names, const std::string& group);
 // Every module that was built in.
 const Registry& registry();
 
-// --device, --threads, --width, --checked, --whole-program, --single-block, --without,
-// --nondeterministic: where and how kernels run.
+// --device, --threads, --width, --checked, --whole-program, --without, --nondeterministic: where and
+// how kernels run.
 struct MachineOptions {
     std::string device = "cpu";
     int threads = 0, width = 0;
-    std::string whole_program = "auto", single_block = "auto";
+    std::string whole_program = "auto";
     std::string without;  // passes
     bool checked = false, nondeterministic = false;
 

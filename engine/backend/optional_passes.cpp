@@ -35,9 +35,8 @@ constexpr PassInfo table[] = {
     {deferral, "deferral", "launches over the same elements in a row, block by block", true, false},
     {functions, "functions", "small roll-outs, or their steps, as one compiled function", true,
      true},
-    {single_block, "single-block", "small graphs as one kernel of a single block", false, true},
 };
-static_assert(std::size(table) == static_cast<std::size_t>(single_block) + 1);
+static_assert(std::size(table) == static_cast<std::size_t>(functions) + 1);
 
 }  // namespace
 

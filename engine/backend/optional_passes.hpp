@@ -32,8 +32,7 @@ enum class Pass : std::uint8_t {
     rematerialization,
     sparse_history,
     deferral,
-    functions,
-    single_block
+    functions
 };
 
 struct PassInfo {

@@ -226,11 +226,9 @@ int Scheduler::launch(const Context& context, const Work& work) {
     const auto block = static_cast<unsigned>(count(grid.threads));
     const bool liked = block == settings_.likes &&
                        (settings_.likes_blocks == 0 || settings_.likes_blocks == grid.blocks[0]);
-    const bool slow = settings_.slow == block && count(grid.blocks) == 1;
-    const long long took = slow                   ? settings_.slow_us
-                           : settings_.likes == 0 ? 1
-                           : liked                ? settings_.likes_us
-                                                  : 2 * settings_.likes_us;
+    const long long took = settings_.likes == 0 ? 1
+                           : liked              ? settings_.likes_us
+                                                : 2 * settings_.likes_us;
     counters_.microseconds += took;
     work.function->run(reinterpret_cast<const unsigned char*>(work.data.get()), &grid);
     return success;

@@ -45,9 +45,6 @@ void set(Settings& settings, const std::string& word) {
         if (const std::size_t times = value.find('x'); times < colon)
             settings.likes_blocks = static_cast<unsigned>(std::atoi(value.c_str() + times + 1));
         settings.likes_us = std::atoll(value.c_str() + colon + 1);
-    } else if (key == "slow" && colon != std::string::npos) {
-        settings.slow = static_cast<unsigned>(number());
-        settings.slow_us = std::atoll(value.c_str() + colon + 1);
     } else if (key == "fail" && colon != std::string::npos) {
         const std::size_t second = value.find(':', colon + 1);
         settings.failures.push_back(

@@ -26,8 +26,6 @@ struct Settings {
     // twice that; 0: each launch takes 1.
     unsigned likes = 0, likes_blocks = 0;
     long long likes_us = 0;
-    unsigned slow = 0;  // one block of so many threads takes so many microseconds; 0: as others
-    long long slow_us = 0;
     std::vector<Failure> failures;
 
     // What the function's next call returns without doing anything; 0 if it does its work.

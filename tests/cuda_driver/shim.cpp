@@ -40,34 +40,6 @@ struct Grid {
     unsigned blocks[3], threads[3];
     unsigned long long first_block, block_step, first_thread, thread_step;
 };
-// A kernel that is a program of one block runs once for all its threads: between two barriers
-// every thread does all there is to do, then the next one, in an order that is always another.
-static bool block_begins;
-static unsigned long long order;
-static unsigned thread_step;
-static inline bool is_first_thread() {
-    const bool first = block_begins;
-    block_begins = false;
-    return first;
-}
-struct AllThreads {
-    unsigned left = blockDim.x, thread, step;
-    AllThreads() {
-        order = order * 6364136223846793005ull + 1442695040888963407ull;
-        thread = (unsigned)(order >> 33) % blockDim.x;
-        step = order >> 32 & 1 ? thread_step : blockDim.x - thread_step;
-    }
-    bool next() {
-        if (left == 0) return false;
-        --left;
-        threadIdx.x = thread;
-        thread = (thread + step) % blockDim.x;
-        return true;
-    }
-};
-#define HINDCAST_WHOLE_BLOCK if (!hindcast_software::is_first_thread()) return;
-#define HINDCAST_ALL_THREADS for (hindcast_software::AllThreads all; all.next();)
-#define HINDCAST_WAIT
 template <class T> struct Same { using type = T; };
 template <unsigned... K> struct Indices {};
 template <unsigned N, unsigned... K> struct Up : Up<N - 1, N - 1, K...> {};
@@ -92,12 +64,9 @@ template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
         const bool flat = ty * g.threads[2] == 1;
         gridDim = {bx, by, g.blocks[2]};
         blockDim = {tx, ty, g.threads[2]};
-        order = g.first_thread * 0x9e3779b97f4a7c15ull + g.thread_step;
-        hindcast_software::thread_step = thread_step;
         unsigned long long block = g.first_block;
         for (unsigned long long j = 0; j < blocks; ++j) {
             blockIdx = {(unsigned)(block % bx), (unsigned)(block / bx % by), (unsigned)(block / bx / by)};
-            block_begins = true;
             unsigned thread = first_thread;
             threadIdx = {0, 0, 0};
             for (unsigned k = 0; k < threads; ++k) {

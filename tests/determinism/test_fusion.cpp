@@ -115,8 +115,8 @@ Result run(std::uint64_t seed, const DeviceOptions& options, Precision precision
     rollout.forward(true, {}, RolloutMode::second);
     rollout.backward({{loss}}, RolloutMode::second);
     append(result.products, k.gradient().tangent());
-    result.launches = rollout.launches_per_step();
-    result.joined = rollout.joined_launches_per_step();
+    result.launches = rollout.step_launches().written;
+    result.joined = rollout.step_launches().joined;
     return result;
 }
 
@@ -220,8 +220,8 @@ TEST_CASE("fusion: many launches become several kernels, none of which grows wit
         rollout.backward({{loss}});
         for (const Array& a : {arrays[0], arrays[1], k})
             for (const double x : a.gradient().to_doubles()) result.gradients.push_back(x);
-        result.launches = rollout.launches_per_step();
-        result.joined = rollout.joined_launches_per_step();
+        result.launches = rollout.step_launches().written;
+        result.joined = rollout.step_launches().joined;
         return result;
     };
     const Result with = run_many(true), without = run_many(false);
@@ -251,7 +251,7 @@ TEST_CASE("fusion: a joined launch follows its launches to other arrays") {
         parts.step.add(first);
         parts.step.add(second);
         Rollout rollout(device, std::move(parts));
-        CHECK(rollout.joined_launches_per_step() == 1);
+        CHECK(rollout.step_launches().joined == 1);
         rollout.forward(false);
         CHECK(a.value(0) == doctest::Approx(1 + 2 + 0.3));
         first.set("b", d);

@@ -5,7 +5,6 @@ tests/gpu/run --prepare made, and writes one JSON and one Markdown file.
     scenes     every scene in both precisions: states, losses and gradients have the CPU's bits
     scripted   the scripted tests of the scenes on the device
     parity     the test program's cases about CUDA, with the machine's driver and NVRTC
-    block      small scenes as graphs and as programs of one block: the same bits, and the times
     sanitizer  compute-sanitizer (memcheck, racecheck) over a few small scenes
     draw       pictures from memory that Vulkan and CUDA share are those of staged copies; a
                million particles (headless Vulkan on the same GPU)
@@ -37,23 +36,18 @@ from report import (BENCH_COLUMNS, SOFTWARE, Part, bench_cells, markdown, ordina
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ("scenes", "scripted", "parity", "block", "draw", "sanitizer", "bench", "warp", "jax",
-         "suite")
+PARTS = ("scenes", "scripted", "parity", "draw", "sanitizer", "bench", "warp", "jax", "suite")
 BY_DEFAULT = PARTS[:-1]
-WITHOUT_GPU = PARTS[:4]  # what the driver in software can show
+WITHOUT_GPU = PARTS[:3]  # what the driver in software can show
 WORKLOADS = ("launch_overhead", "spring_cage", "cloth_springs", "springs_1m", "wave2d",
              "tet_neohookean", "mpm2d", "mpm_million", "ensemble")
 DRAWN = ("spring_cage", "hanging_net", "soft_beam", "wave_image")
 JAX_SCENES = ("free_flight", "spring_cage", "hanging_net")
-SMALL = ("accumulated_sensitivity", "flag", "free_flight", "hanging_net", "marionette",
-         "mass_spring_simple", "slingshot", "spring_cage", "thrown_ball", "two_body_spring")
-BLOCK_ITERATIONS = 400  # so many that graphs are measured against blocks
 # For compute-sanitizer, with what is added to the command: a few steps are enough, and it is slow.
-# Graphs and programs of one block come with the second iteration.
+# Graphs come with the second iteration.
 SHORT = ("--set", "time.steps=3")
 SANITIZED = {"spring_cage": (), "thrown_ball": (), "hanging_net": (), "mass_spring_simple": (),
              "mpm_launch": SHORT, "soft_beam": (), "wave_image": SHORT}
-SANITIZED_BLOCK = "spring_cage"
 MIB = 1024 * 1024
 
 
@@ -194,9 +188,7 @@ def scenes(place):
             # One compiled program for the whole roll-out must have the same bits as launches.
             runs = [("run", outcome.simulated, "run", [])] + [
                 (f"optimize-whole-program-{mode}", outcome.optimized, "optimize",
-                 ["--whole-program", mode]) for mode in ("always", "never")] + [
-                ("optimize-single-block", outcome.optimized, "optimize",
-                 ["--single-block", "always"])]
+                 ["--whole-program", mode]) for mode in ("always", "never")]
             differs = []
             for name, make, key, arguments in runs:
                 try:
@@ -271,64 +263,17 @@ def suite(place):
     return part
 
 
-def block(place):
-    """Optimisations of small scenes: as graphs, as programs of one block, and as is chosen."""
-    part = Part(["scene", "precision", "verdict", "graph", "one block", "graph by one block",
-                 "chosen: backward"])
-    part.lines = []
-    for scene in [s for s in place.scenes if s.stem in SMALL]:
-        for precision in outcome.PRECISIONS:
-            try:
-                runs = {}
-                for use in ("never", "always", "auto"):
-                    for name in ("warm", "timed"):  # first the code is made, and cached
-                        output = place.work / f"block-{scene.stem}-{precision}-{use}-{name}"
-                        place.call([place.hindcast, "optimize", scene, "--precision", precision,
-                                    "--iterations", 12 if place.software else BLOCK_ITERATIONS,
-                                    "--device", place.options.device, "--single-block", use,
-                                    "--output", output, "--quiet"])
-                        runs[use] = json.loads((output / "summary.json").read_text())
-                        shutil.rmtree(output, ignore_errors=True)
-            except Failed as error:
-                part.row(False, scene.stem, precision, "failed", "", "", "",
-                         str(error).splitlines()[0])
-                part.notes.append(f"{scene.stem} {precision}: {error}")
-                continue
-
-            def bits(use):
-                return [runs[use].get(key) for key in ("state_hash", "best", "last", "iterations")]
-            same = bits("never") == bits("always") == bits("auto")
-            times = {use: run["seconds"]["run"] / max(1, run["iterations"])
-                     for use, run in runs.items()}
-            chosen = runs["auto"]["runs"].rpartition("backward ")[2]
-            part.row(same, scene.stem, precision, "same bits" if same else "differs",
-                     f"{times['never'] * 1e6:.4g} µs", f"{times['always'] * 1e6:.4g} µs",
-                     f"{times['never'] / times['always']:.2f}", chosen)
-            part.lines.append({"scene": scene.stem, "precision": precision, "same_bits": same,
-                               "iterations": runs["auto"]["iterations"], "graph_s": times["never"],
-                               "block_s": times["always"], "chosen_s": times["auto"],
-                               "runs": {use: run["runs"] for use, run in runs.items()}})
-    part.notes.append("times of an iteration of the scene's optimiser, the first ones, which go "
-                      "launch by launch, among them")
-    return part
-
-
 def sanitizer(place):
     tool = shutil.which("compute-sanitizer")
     for folder in ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer"):
         tool = tool or shutil.which("compute-sanitizer", path=folder)
     if tool is None:
         raise NotMeasured("compute-sanitizer is not in the path or /usr/local/cuda")
-    part = Part(["scene", "as", "tool", "verdict", "words"])
+    part = Part(["scene", "tool", "verdict", "words"])
     for scene in [s for s in place.scenes if s.stem in SANITIZED]:
-        runs = [("graphs", "never")]
-        if scene.stem == SANITIZED_BLOCK:
-            runs.append(("one block", "always"))
-        for name, use in runs:
-            for check in ("memcheck", "racecheck"):
-                sanitize(place, part, [tool, "--tool", check, "--error-exitcode", 99], scene,
-                         [scene.stem, name, check],
-                         ["--single-block", use, *SANITIZED[scene.stem]])
+        for check in ("memcheck", "racecheck"):
+            sanitize(place, part, [tool, "--tool", check, "--error-exitcode", 99], scene,
+                     [scene.stem, check], SANITIZED[scene.stem])
     return part
 
 

@@ -73,7 +73,7 @@ TEST_CASE("roll-out: x' = a x, so x_n = a^n x_0") {
             s.parts.events[n].add(s.make(add_up, {s.x, 0.5, s.loss}));
             Rollout rollout(device, s.parts);
             CHECK(rollout.steps() == n);
-            CHECK(rollout.launches_per_step() == 1);
+            CHECK(rollout.step_launches().written == 1);
             for (int times = 0; times < 2; ++times) {
                 CHECK(rollout.forward(true) == n);
                 check_close(s.loss.value(0), 0.5 * std::pow(a_value, n) * (2 - 3));

@@ -49,7 +49,7 @@ public:
         options.kind = DeviceKind::cuda;
         options.nondeterministic = any_order;
         device = std::make_shared<Device>(options);
-        device->cuda()->look_at_code([this, &texts](const Texts& own) {
+        device->cuda()->code().look_at([this, &texts](const Texts& own) {
             texts.insert(own.begin(), own.end());
             if (stop) throw Error("not compiled");
         });
@@ -182,7 +182,7 @@ TEST_CASE("CUDA library: NVRTC makes code of every kernel in every form, for two
                 if (collect(scene, precision, false, texts)) collect(scene, precision, true, texts);
             if (precision == Precision::f32) collect_update_rules(texts);
         }
-        std::string text = std::string(cuda::prelude) + cuda::phase_functions + cuda::phases;
+        std::string text = cuda::prelude + cuda::phases();
         for (const auto& [name, own] : texts) text += own;
         if (full())
             for (const auto& [name, own] : texts) text += cuda::with_stride(name, own);

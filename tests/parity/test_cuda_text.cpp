@@ -7,17 +7,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <random>
 #include <set>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/cuda/block.hpp"
-#include "engine/backend/cuda/context.hpp"
 #include "engine/backend/cuda/emit.hpp"
 #include "engine/backend/cuda/nvrtc.hpp"
-#include "engine/backend/cuda/phases.hpp"
-#include "engine/backend/cuda/prelude.hpp"
 #include "engine/backend/interpreter/interpreter.hpp"
 #include "engine/backend/jit/code_cache.hpp"
 #include "engine/base/error.hpp"
@@ -178,7 +173,7 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
                 if (replay.launch().items() > (test::has_cpu_device() ? 20000 : 100)) continue;
                 // Launches of one kernel over as many items are one case.
                 const backend::Plan plan = backend::cuda::plan_for(replay.kernel());
-                if (!seen.emplace(backend::cuda::emit(plan, "kernel").item, replay.launch().items())
+                if (!seen.emplace(backend::cuda::emit(plan, "kernel").text, replay.launch().items())
                          .second)
                     continue;
                 replays.emplace_back(test::cuda_kernel(replay.kernel()), replay);
@@ -215,49 +210,6 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
     }
     MESSAGE("launches compared: " << compared);
     CHECK(compared > (test::has_cpu_device() ? 150u : 50u) * precisions.size());
-}
-
-TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two architectures") {
-    if (!test::system_nvrtc().info().available) HINDCAST_SKIP(test::system_nvrtc().info().problem);
-    // Springs; contact; elements; a stencil.
-    for (const char* const name :
-         {"spring_cage", "mass_spring_simple", "soft_beam", "wave_image"}) {
-        SimulationOptions options;
-        options.device = test::interpreter_device();
-        Simulation simulation(
-            Scene::load(std::string(hindcast::test::source_dir) + "/scenes/" + name + ".json"),
-            test::all_modules(), options);
-        std::map<std::string, backend::cuda::Function> functions;  // by text
-        for (const Launch::Replay& replay : test::replays_of(simulation)) {
-            if (replay.direction() != Direction::forward &&
-                replay.direction() != Direction::adjoint)
-                continue;
-            const backend::Plan plan = backend::cuda::plan_for(replay.kernel());
-            const std::string text = backend::cuda::emit(plan, "kernel").item;
-            if (functions.contains(text)) continue;
-            const std::string own = "kernel_" + std::to_string(functions.size());
-            functions[text] = {own, own + "_item", backend::cuda::emit(plan, own).item};
-        }
-        for (const char* const phase : {"gather_f32", "reduce_lanes", "reduce_chunks",
-                                        "reduce_total", "fill_4", "fixed_f32", "fixed_scale"})
-            functions[phase] = {phase, backend::cuda::phase_function(phase)};
-        std::vector<const backend::cuda::Function*> list;
-        for (const auto& [text, function] : functions) list.push_back(&function);
-        const std::string text =
-            backend::cuda::prelude + backend::cuda::BlockProgram::text("program", list);
-        for (const int architecture : {75, 90}) {
-            const backend::Cubin cubin = test::system_nvrtc().compile(text, architecture);
-            REQUIRE(cubin.functions.size() == 1);
-            const backend::CubinFunction& f = cubin.functions.at("program");
-            CHECK(f.registers > 0);
-            // So that a block of the most threads can be launched: a multiprocessor has 64 Ki.
-            CHECK(f.registers <= 65536 / backend::cuda::BlockProgram::most_threads);
-            MESSAGE(std::string(name)
-                    << ", sm_" << architecture << ": " << list.size() << " functions, "
-                    << f.registers << " registers, " << f.spilled_bytes << " bytes spilled, "
-                    << cubin.code.size() << " bytes");
-        }
-    }
 }
 
 TEST_CASE("CUDA text: code is cached by its text, architecture by architecture") {

@@ -12,7 +12,6 @@
 #include <memory>
 #include <string>
 
-#include "engine/backend/single_block_use.hpp"
 #include "tests/cuda_driver/client.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/paths.hpp"
@@ -37,13 +36,10 @@ public:
     }
 };
 
-inline std::shared_ptr<Device> fresh_device(
-    WholeProgramUse use = WholeProgramUse::automatic,
-    backend::SingleBlockUse block = backend::SingleBlockUse::automatic) {
+inline std::shared_ptr<Device> fresh_device(WholeProgramUse use = WholeProgramUse::automatic) {
     DeviceOptions options;
     options.kind = DeviceKind::cuda;
     options.whole_program = use;
-    options.single_block = block;
     return std::make_shared<Device>(options);
 }
 

@@ -140,8 +140,7 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
     result.forward_backward_s = fastest(*so.device, repeats, bench.batch, iterate);
     if (so.device->cuda()) measure_host(*so.device, options.repeats, iterate, result);
     result.compile_s = so.device->statistics().seconds;  // of functions of whole runs too
-    result.traffic.joined =
-        static_cast<std::int64_t>(simulation.rollout().joined_launches_per_step());
+    result.traffic.joined = static_cast<std::int64_t>(simulation.rollout().step_launches().joined);
     result.runs = simulation.rollout().whole_program_report();
     result.more.emplace_back("history_mb",
                              static_cast<double>(simulation.rollout().kept_bytes()) / 1048576.0);

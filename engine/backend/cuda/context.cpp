@@ -147,11 +147,11 @@ Context::Context(int ordinal) : ordinal_(ordinal) {
         check(d.DeviceGetDefaultMemPool(&pool, device_), "its memory");
         check(d.MemPoolSetAttribute(pool, release_threshold, &keep), "its memory");
         void* memory = nullptr;
-        check(d.MemHostAlloc(&memory, staging_bytes + most_watches * sizeof(Fault), mapped_memory),
+        check(d.MemHostAlloc(&memory, staging_bytes + FaultWatches::most * sizeof(Fault),
+                             mapped_memory),
               "pinned memory of the host");
         staging_ = static_cast<char*>(memory);
-        faults_ = reinterpret_cast<Fault*>(staging_ + staging_bytes);
-        std::fill_n(faults_, most_watches, Fault{});
+        faults_.use(reinterpret_cast<Fault*>(staging_ + staging_bytes));
     } catch (...) {
         for (const EventHandle event : {order_, measured_.begin, measured_.end})
             if (event != nullptr) d.EventDestroy(event);
@@ -165,7 +165,7 @@ Context::~Context() {
     const Lock held = lock();
     const Driver& d = here();
     d.CtxSynchronize();
-    for (const ModuleHandle module : modules_) d.ModuleUnload(module);
+    code_.unload();
     d.MemFreeHost(staging_);
     for (const EventHandle event : {order_, measured_.begin, measured_.end}) d.EventDestroy(event);
     d.StreamDestroy(stream_);
@@ -256,7 +256,6 @@ void Context::copy(Address to, Address from, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
     check(here().MemcpyDtoDAsync(to, from, bytes, host_stream()), "a copy");
-    if (capturing_) pieces_.add_copy(to, from, bytes);
     ++noted_;
     hold_others();
 }
@@ -266,7 +265,6 @@ void Context::clear(Address to, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
     check(here().MemsetD8Async(to, 0, bytes, host_stream()), "clearing memory");
-    if (capturing_) pieces_.add_fill(to, 0, bytes);
     ++noted_;
     hold_others();
 }
@@ -276,7 +274,6 @@ void Context::fill(Address to, std::uint32_t value, std::size_t count) {
     if (count == 0) return;
     join_others();
     check(here().MemsetD32Async(to, value, count, host_stream()), "filling memory");
-    if (capturing_) pieces_.add_fill(to, value, count * 4);
     ++noted_;
     hold_others();
 }
@@ -289,9 +286,8 @@ void Context::put_fill(const Binding& to, int components, std::size_t scalar_byt
     const long long stride = to.element_stride, plane = to.component_stride;
     const int items = item_count(to.count);
     Arguments arguments(to.data, stride, plane, components, bits, items);
-    const Use use = use_of(to, components, scalar_bytes, true);
-    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.view(), stream, words,
-           {&use, 1});
+    launch(code_.phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.list(), stream,
+           words);
 }
 
 void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
@@ -304,34 +300,20 @@ void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
 
 void Context::find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count,
                               Address flag) {
-    const Lock held = lock();
-    if (count == 0) return;
-    const int items = item_count(static_cast<std::int64_t>(count));
-    Arguments arguments(values, flag, items);
-    join_others();
-    launch(phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64"), items, arguments.view(),
-           host_stream());
-    hold_others();
+    put_phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64", values, flag, count);
 }
 
 void Context::add(Address to, Address from, std::size_t scalar_bytes, std::size_t count) {
-    const Lock held = lock();
-    if (count == 0) return;
-    const int items = item_count(static_cast<std::int64_t>(count));
-    Arguments arguments(to, from, items);
-    join_others();
-    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.view(),
-           host_stream());
-    hold_others();
+    put_phase(scalar_bytes == 4 ? "add_f32" : "add_f64", to, from, count);
 }
 
-void Context::convert(const char* how, Address to, Address from, std::size_t count) {
+void Context::put_phase(const char* name, Address first, Address second, std::size_t count) {
     const Lock held = lock();
     if (count == 0) return;
     const int items = item_count(static_cast<std::int64_t>(count));
-    Arguments arguments(to, from, items);
+    Arguments arguments(first, second, items);
     join_others();
-    launch(phase(how), items, arguments.view(), host_stream());
+    launch(code_.phase(name), items, arguments.list(), host_stream());
     hold_others();
 }
 
@@ -344,9 +326,8 @@ int item_count(std::int64_t count) {
     return static_cast<int>(count);
 }
 
-void Context::launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
-                     StreamHandle stream, const std::shared_ptr<const LaunchWords>& words,
-                     std::span<const Use> uses) {
+void Context::launch(const Function& function, std::int64_t items, void** arguments,
+                     StreamHandle stream, const std::shared_ptr<const LaunchWords>& words) {
     const Lock held = lock();
     if (capturing_ && stream != stream_) throw Error("a launch has a stream of its own");
     constexpr int warp = 32, fewest = 64;
@@ -361,34 +342,26 @@ void Context::launch(const Function& function, std::int64_t items, const Argumen
     const LaunchShape shape = measures           ? tuner->candidate()
                               : tuner != nullptr ? tuner->shape()
                                                  : LaunchShape{function.threads};
-    const Function& shaped = shape.strides ? strided(function) : function;
+    const Function& shaped = shape.strides ? code_.strided(function) : function;
     const int most = shape.strides ? shaped.threads : shape.threads;
     const auto threads =
         std::clamp(whole, std::int64_t{std::min(fewest, most)}, std::int64_t{most});
-    if (measures) begin_measuring(stream);
+    if (measures) check(here().EventRecord(measured_.begin, stream), "recording an event");
     std::int64_t blocks = (items + threads - 1) / threads;
     if (shape.strides) blocks = std::min(blocks, std::int64_t{shaped.blocks});
-    const int result = here().LaunchKernel(shaped.handle, static_cast<unsigned>(blocks), 1, 1,
-                                           static_cast<unsigned>(threads), 1, 1, 0, stream,
-                                           arguments.values, nullptr);
+    const int result =
+        here().LaunchKernel(shaped.handle, static_cast<unsigned>(blocks), 1, 1,
+                            static_cast<unsigned>(threads), 1, 1, 0, stream, arguments, nullptr);
     if (result != success)
         check(result, fmt::format("a launch of {} over {} items", function.name, items));
-    if (measures)
-        end_measuring(stream, [tuner, items](double seconds) { tuner->note(items, seconds); });
-    if (capturing_) pieces_.add(function, items, arguments, uses);
+    if (measures) {
+        check(here().EventRecord(measured_.end, stream), "recording an event");
+        measured_.note = [tuner, items](double seconds) { tuner->note(items, seconds); };
+    }
     if (!noted) ++calls_.launches;
-    ++launches_;
+    faults_.launched();
     ++noted_;
     note_work({&function.name, words});
-}
-
-void Context::begin_measuring(StreamHandle stream) {
-    check(here().EventRecord(measured_.begin, stream), "recording an event");
-}
-
-void Context::end_measuring(StreamHandle stream, std::function<void(double seconds)> note) {
-    check(here().EventRecord(measured_.end, stream), "recording an event");
-    measured_.note = std::move(note);
 }
 
 // Reports the time of the work being measured, if it has run.
@@ -398,89 +371,6 @@ void Context::note_measured() {
     if (!measured_.note || d.EventQuery(measured_.end) != success) return;
     check(d.EventElapsedTime(&milliseconds, measured_.begin, measured_.end), "a time");
     std::exchange(measured_.note, {})(1e-3 * static_cast<double>(milliseconds));
-}
-
-// ---------------------------------------------------------------- code
-
-const Function& Context::declare(const std::string& name, const std::string& text,
-                                 const std::string& item) {
-    const Lock held = lock();
-    std::unique_ptr<Function>& known = functions_[name];
-    if (!known) {
-        known = std::make_unique<Function>(Function{name, name + "_item", item});
-        declared_[name] = text;
-    }
-    return *known;
-}
-
-ModuleHandle Context::load(const std::string& text) {
-    refuse_while_captured();
-    const CodeTimer timer;
-    const Cubin cubin = nvrtc().compile(text, info().architecture);
-    ModuleHandle module = nullptr;
-    check(here().ModuleLoadData(&module, cubin.code.data()), "loading code");
-    modules_.push_back(module);
-    return module;
-}
-
-void Context::find(Function& function, ModuleHandle module) const {
-    const Driver& d = here();
-    check(d.ModuleGetFunction(&function.handle, module, function.name.c_str()),
-          "the function " + function.name);
-    check(d.OccupancyMaxPotentialBlockSize(&function.blocks, &function.threads, function.handle,
-                                           nullptr, 0, 0),
-          "the occupancy of " + function.name);
-}
-
-void Context::make_code() {
-    const Lock held = lock();
-    if (declared_.empty()) return;
-    if (look_at_code_) look_at_code_(declared_);
-    std::string text = prelude;
-    for (const auto& [name, own] : declared_) text += own;
-    const ModuleHandle module = load(text);
-    for (const auto& [name, own] : declared_) {
-        Function& function = *functions_[name];
-        find(function, module);
-        function.tuner = std::make_unique<Tuner>(
-            name, info().name + " sm_" + std::to_string(info().architecture), function.threads);
-        function.text = own;
-        if (function.tuner->shape().strides) strided(function);
-    }
-    declared_.clear();
-}
-
-const Function& Context::strided(const Function& function) {
-    std::unique_ptr<Function>& known = functions_.at(function.name)->strided;
-    if (!known) {
-        auto fresh = std::make_unique<Function>(Function{function.name + stride_suffix});
-        find(*fresh, load(prelude + with_stride(function.name, function.text)));
-        known = std::move(fresh);
-    }
-    return *known;
-}
-
-const Function& Context::phase(const std::string& name) {
-    const Lock held = lock();
-    std::unique_ptr<Function>& known = functions_[name];
-    if (!known) {
-        if (phases_ == nullptr) phases_ = load(std::string(prelude) + phase_functions + phases);
-        auto fresh = std::make_unique<Function>(Function{name, phase_function(name)});
-        find(*fresh, phases_);
-        known = std::move(fresh);
-    }
-    return *known;
-}
-
-const Function& Context::program(const std::string& name, const std::string& text) {
-    const Lock held = lock();
-    std::unique_ptr<Function>& known = functions_[name];
-    if (!known) {
-        auto fresh = std::make_unique<Function>(Function{name});
-        find(*fresh, load(prelude + text));
-        known = std::move(fresh);
-    }
-    return *known;
 }
 
 }  // namespace hindcast::backend::cuda

@@ -11,12 +11,9 @@
 // Everything that was made by a context keeps it alive.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
-#include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,15 +22,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/backend/cuda/block.hpp"
+#include "engine/backend/cuda/code.hpp"
 #include "engine/backend/cuda/driver.hpp"
-#include "engine/backend/cuda/prelude.hpp"
-#include "engine/backend/cuda/tuner.hpp"
-#include "engine/backend/single_block_use.hpp"
+#include "engine/backend/cuda/faults.hpp"
 
 namespace hindcast::backend {
-struct LaunchWords;
-}
+struct Binding;
+}  // namespace hindcast::backend
 
 namespace hindcast::backend::cuda {
 
@@ -127,17 +122,7 @@ private:
     ExternalSemaphore handle_ = nullptr;
 };
 
-// Work: names work on a stream in errors: a function and its launch, or a graph's content, each
-// once.
-struct Work {
-    const std::string* function = nullptr;
-    std::shared_ptr<const LaunchWords> words = {};
-    std::shared_ptr<const std::vector<Work>> graph = {};
-    bool operator==(const Work&) const = default;
-};
-
-// A captured sequence of work that one call puts on the context's stream again: as a graph, or as a
-// program of one block (block.hpp).
+// A captured sequence of work that one call puts on the context's stream again.
 class Graph {
 public:
     Graph() = default;
@@ -146,30 +131,15 @@ public:
     Graph& operator=(Graph&& other) noexcept;
     explicit operator bool() const { return handle_ != nullptr; }
     std::size_t nodes() const { return nodes_; }
-    bool runs_as_block() const { return block_ && block_->runs_as_program(); }  // the last time
-    // "a graph of 12 nodes", "one block of 32 threads (...)".
-    std::string report() const;
 
 private:
     friend class Context;
     std::shared_ptr<Context> context_;
-    std::shared_ptr<SingleBlock> block_;
     GraphExecHandle handle_ = nullptr;
     std::size_t nodes_ = 0;
-    std::vector<int> watches_;  // see Context::fault_may_come()
+    std::vector<int> watches_;  // see FaultWatches
     std::shared_ptr<const std::vector<Work>> work_;
     std::vector<std::shared_ptr<const void>> kept_;
-};
-
-// A function of the device; without a handle until Context::make_code().
-struct Function {
-    std::string name;
-    std::string item_name = {}, item_text = {};  // the function for one item; phases have its text
-    std::string text = {};                       // of what is tuned
-    FunctionHandle handle = nullptr;
-    int threads = 0, blocks = 0;  // by occupancy: of a block, and as many as run at once
-    std::unique_ptr<Tuner> tuner = {};
-    std::unique_ptr<Function> strided = {};  // once it is tried
 };
 
 // Arguments: the arguments that a launch hands to a function, by address.
@@ -177,15 +147,11 @@ class Arguments {
 public:
     template <class... T>
     explicit Arguments(const T&... values)
-        : list_{const_cast<void*>(static_cast<const void*>(&values))...},
-          bytes_{sizeof(T)...},
-          count_(sizeof...(T)) {}
-    ArgumentView view() { return {list_, bytes_, count_}; }
+        : list_{const_cast<void*>(static_cast<const void*>(&values))...} {}
+    void** list() { return list_; }
 
 private:
     void* list_[16];
-    std::uint8_t bytes_[16];
-    std::size_t count_;
 };
 // Items and elements are counted by an int there. Throws Error.
 int item_count(std::int64_t count);
@@ -194,7 +160,6 @@ class Context : public std::enable_shared_from_this<Context> {
 public:
     // Throws Error: no driver, no NVRTC, no such device, or no memory.
     static std::shared_ptr<Context> open(int ordinal);
-    static constexpr std::size_t most_watches = std::size_t{1} << 14;
     ~Context();
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -247,8 +212,10 @@ public:
     // to += from, f32 or f64 by their size.
     void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
     // f32 as f64, and f64 as f32 (rounded to nearest).
-    void widen(Address to, Address from, std::size_t count) { convert("widen", to, from, count); }
-    void narrow(Address to, Address from, std::size_t count) { convert("narrow", to, from, count); }
+    void widen(Address to, Address from, std::size_t count) { put_phase("widen", to, from, count); }
+    void narrow(Address to, Address from, std::size_t count) {
+        put_phase("narrow", to, from, count);
+    }
 
     // The allocation that an address is in, as far as the driver knows it.
     struct Place {
@@ -310,10 +277,9 @@ public:
     };
 
     // --- work ---
-    // `words` are for errors. `uses`: the memory that it works with; empty: any.
-    void launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
-                StreamHandle stream, const std::shared_ptr<const LaunchWords>& words = {},
-                std::span<const Use> uses = {});
+    // `arguments`: their addresses, as the function takes them. `words` are for errors.
+    void launch(const Function& function, std::int64_t items, void** arguments, StreamHandle stream,
+                const std::shared_ptr<const LaunchWords>& words = {});
     // Waits for all streams. Throws the Error of the launch that failed first; where the driver
     // does not say which that was, the Error names what was put on streams since the last time.
     void synchronize();
@@ -328,8 +294,7 @@ public:
     bool capturing() const { return capturing_; }
     void drop_capture() noexcept;                  // if there is one
     std::int64_t noted() const { return noted_; }  // launches, copies and the like, so far
-    // Throws Error under `always` if it cannot run as one block.
-    void launch(const Graph& graph, SingleBlockUse use = SingleBlockUse::automatic);
+    void launch(const Graph& graph);
     // While work is noted: what it uses lives as long as the graph.
     void keep(std::shared_ptr<const void> used) {
         if (capturing_) kept_.push_back(std::move(used));
@@ -337,49 +302,28 @@ public:
 
     // Counts of the work put on streams so far, and the seconds that the host has waited for it.
     struct Calls {
-        std::int64_t launches = 0;  // functions, programs of one block
-        std::int64_t graphs = 0, nodes = 0;
+        std::int64_t launches = 0, graphs = 0, nodes = 0;
         double waited_s = 0;
     };
     const Calls& calls() const { return calls_; }
 
-    // --- code ---
-    // The function of this name (emit.hpp), its code made with the next make_code(), together
-    // with all others declared until then. Names stand for texts: a known name keeps its first
-    // text. `item`: the text of NAME_item, if there is one.
-    const Function& declare(const std::string& name, const std::string& text,
-                            const std::string& item = {});
-    void make_code();
-    // Told of what is about to be compiled, by name; an Error that it throws goes through.
-    using LookAtCode = std::function<void(const std::map<std::string, std::string>& texts)>;
-    void look_at_code(LookAtCode look) { look_at_code_ = std::move(look); }
-    const Function& phase(const std::string& name);  // one of phases.hpp
-    // A function whose code is made alone, now. Throws Error.
-    const Function& program(const std::string& name, const std::string& text);
-
-    // --- faults ---
-    // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
-    // the Error. If there are several, the first launch's is raised. A fault noted at a place that
-    // is forgotten is raised all the same.
-    using Raise = std::function<void(const Fault&)>;
-    int watch_faults(Raise raise);
-    void forget_faults(int watch) noexcept;
-    Address fault_address(int watch) const;
-    void fault_may_come(int watch);  // a launch that may note one was put on a stream
+    Code& code() { return code_; }
+    FaultWatches& faults() { return faults_; }
     // Raises the faults of all launches so far; waits only where one may come.
     void settle() {
-        if (unsettled_) synchronize();
+        if (faults_.unsettled()) synchronize();
     }
     // True if a launch may have noted a fault that no synchronize() has checked yet.
-    bool is_unsettled() const { return unsettled_; }
+    bool is_unsettled() const { return faults_.unsettled(); }
 
 private:
     friend class Stream;
     friend class Event;
     friend class Block;
     friend class Semaphore;
-    friend class BlockProgram;
     friend class Graph;
+    friend class Code;
+    friend class FaultWatches;
     explicit Context(int ordinal);
 
     void check(int result, std::string_view asked) const;
@@ -389,8 +333,7 @@ private:
     void import_shared(Import import, Made* made, Handle handle, int descriptor,
                        const std::string& what) const;
     void release() const;
-    const Driver& here() const;                         // the driver, with this context current
-    const Function& strided(const Function& function);  // compiled when it is first tried
+    const Driver& here() const;  // the driver, with this context current
     Address allocate(std::size_t bytes);
     void free(Address address) noexcept;
     // Around work of the host: after all that was put on other streams, before all that will be.
@@ -400,18 +343,13 @@ private:
         return captured_ != nullptr && !rehearsing_ ? captured_ : stream_;
     }
     void refuse_while_captured() const;
-    void convert(const char* how, Address to, Address from, std::size_t count);
+    // Work of the host: a phase of two arrays over `count` items.
+    void put_phase(const char* name, Address first, Address second, std::size_t count);
     void join(StreamHandle stream);
     void hold(StreamHandle stream);
     void forget(const Stream& stream) noexcept;
-    void raise_faults();
     void note_work(Work work);
-    std::string put_since() const;  // the last synchronisation; in words
     void note_measured();
-    void begin_measuring(StreamHandle stream);
-    void end_measuring(StreamHandle stream, std::function<void(double seconds)> note);
-    ModuleHandle load(const std::string& text);
-    void find(Function& function, ModuleHandle module) const;
 
     mutable std::recursive_mutex mutex_;
     int ordinal_;
@@ -428,31 +366,13 @@ private:
     bool capturing_ = false, rehearsing_ = false;
     StreamHandle captured_ = nullptr, followed_ = nullptr;  // see Following
     std::vector<std::shared_ptr<const void>> kept_;
-    Pieces pieces_;  // that were noted
 
-    std::map<std::string, std::unique_ptr<Function>> functions_;
-    std::map<std::string, std::string> declared_;  // texts without code yet
-    LookAtCode look_at_code_;
-    std::vector<ModuleHandle> modules_;
-    ModuleHandle phases_ = nullptr;
-    char* staging_ = nullptr;   // pinned memory of the host, for small downloads
-    std::vector<Work> recent_;  // the last ones that were not waited for, in a ring
-    std::int64_t put_ = 0;      // since the last synchronisation
-    std::vector<Work> held_;    // by what is being captured
-
-    struct Watch {
-        Raise raise;
-        std::int64_t since = 0;  // the number of the first launch since the last look; 0: none
-    };
-    Fault* faults_ = nullptr;  // of the host, and written by the device
-    std::vector<Watch> watches_;
-    std::vector<int> free_watches_, captured_watches_;
-    std::exception_ptr forgotten_;  // a fault whose place was forgotten
-    std::int64_t forgotten_since_ = 0;
-    std::int64_t launches_ = 0;
+    char* staging_ = nullptr;  // pinned memory of the host, for small downloads
+    Code code_{*this};
+    WorkLog log_;
+    FaultWatches faults_{*this};
     std::int64_t noted_ = 0;
     Calls calls_;
-    std::atomic<bool> unsettled_ = false;
 };
 
 }  // namespace hindcast::backend::cuda

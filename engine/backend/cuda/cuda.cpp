@@ -38,7 +38,6 @@ public:
     }
     void* const* argument() const { return &address_; }
     Address address() const { return block_->address(); }
-    Use use() const { return {address(), address() + block_->size(), true}; }
 
 private:
     SharedBlock block_;
@@ -60,24 +59,23 @@ public:
         hash.text(text.text);
         text.name = fmt::format("{}_{}", identifier(kernel.name), to_string(hash.digest()));
         text.text.replace(text.text.find(head, text.text.find("__global__")), 6, text.name);
-        text.item.replace(text.item.find(head), 6, text.name);
         faults_ = text.text.find("report(") != std::string::npos;
-        function_ = &context.declare(text.name, text.text, text.item);
+        function_ = &context.code().declare(text.name, text.text);
         bindings_.resize(plan.kernel.parameters.size());
-        watch_ = context.watch_faults([this](const Fault& fault) { raise(fault); });
-        fault_ = context.fault_address(watch_);
+        watch_ = context.faults().add([this](const Fault& fault) { raise(fault); });
+        fault_ = context.faults().address(watch_);
     }
-    ~Part() { context_.forget_faults(watch_); }
+    ~Part() { context_.faults().forget(watch_); }
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
-    void launch(const Binding* bindings, std::int64_t items, const ArgumentView& arguments,
-                StreamHandle stream, std::span<const Use> uses) {
+    void launch(const Binding* bindings, std::int64_t items, void** arguments,
+                StreamHandle stream) {
         if (faults_) {
             bindings_.assign(bindings, bindings + bindings_.size());
-            context_.fault_may_come(watch_);
+            context_.faults().may_come(watch_);
         }
-        context_.launch(*function_, items, arguments, stream, words_, uses);
+        context_.launch(*function_, items, arguments, stream, words_);
     }
     const Address& fault() const { return fault_; }
     const Words& words() const { return words_; }
@@ -171,9 +169,6 @@ public:
     }
 
     void* const* header() const { return header_.argument(); }
-    void add_uses(std::vector<Use>& uses) const {
-        for (const Scratch* s : {&header_, &sums_, &kinds_}) uses.push_back(s->use());
-    }
     int symbol() const { return symbol_; }
 
     void set_scale(std::int64_t items, Context& context, StreamHandle stream,
@@ -181,8 +176,7 @@ public:
         const long long terms = how_.counted ? -1 : static_cast<long long>(items * how_.sites);
         const int two_limbs = wide(), one = 1;
         Arguments arguments(*header_.argument(), terms, two_limbs, one);
-        const Use use = header_.use();
-        context.launch(context.phase("fixed_scale"), 1, arguments.view(), stream, words, {&use, 1});
+        context.launch(context.code().phase("fixed_scale"), 1, arguments.list(), stream, words);
     }
 
     void take(const Binding& target, Context& context, StreamHandle stream,
@@ -193,10 +187,8 @@ public:
                   targets = static_cast<int>(target.count);
         Arguments arguments(target.data, stride, plane, *header_.argument(), components, defines,
                             targets);
-        const Use uses[] = {header_.use(), sums_.use(), kinds_.use(),
-                            use_of(target, components, wide() ? 8 : 4, true)};
-        context.launch(context.phase(wide() ? "fixed_f64" : "fixed_f32"), targets, arguments.view(),
-                       stream, words, uses);
+        context.launch(context.code().phase(wide() ? "fixed_f64" : "fixed_f32"), targets,
+                       arguments.list(), stream, words);
     }
 
 private:
@@ -267,12 +259,11 @@ public:
             reduced_.grow(context_, static_cast<std::size_t>(plan.total_count * items) * 8);
         for (const auto& f : fixed_)
             f->prepare(bindings[static_cast<std::size_t>(f->symbol())], context_);
-        if (context_->capturing()) note_uses(bindings);
         if (measuring_) {
-            measuring_->launch(bindings, items, measuring_arguments_.view(), stream_, uses_);
+            measuring_->launch(bindings, items, measuring_arguments_.data(), stream_);
             for (const auto& f : fixed_) f->set_scale(items, *context_, stream_, main_.words());
         }
-        main_.launch(bindings, items, main_arguments_.view(), stream_, uses_);
+        main_.launch(bindings, items, main_arguments_.data(), stream_);
         for (const auto& g : gathers_) gather(*g, bindings, real);
         for (const auto& f : fixed_)
             f->take(bindings[static_cast<std::size_t>(f->symbol())], *context_, stream_,
@@ -281,18 +272,11 @@ public:
     }
 
 private:
-    struct List {
-        std::vector<void*> values;
-        std::vector<std::uint8_t> bytes;
-        void push_back(void* value) { values.push_back(value); }
-        ArgumentView view() { return {values.data(), bytes.data(), values.size()}; }
-    };
-    void list_arguments(const Part& part, List& list) {
+    void list_arguments(const Part& part, std::vector<void*>& list) {
         const auto address = [](const auto& of) {
             return const_cast<void*>(static_cast<const void*>(&of));
         };
         for (const Argument& a : part.text.arguments) {
-            list.bytes.push_back(a.bytes());
             const auto p = static_cast<std::size_t>(std::max(a.parameter, 0));
             switch (a.kind) {
                 case Argument::Kind::data: list.push_back(address(data_[p])); break;
@@ -310,23 +294,6 @@ private:
                 case Argument::Kind::items: list.push_back(address(items_)); break;
             }
         }
-    }
-
-    // Targets of later phases among them: that costs a barrier at most.
-    void note_uses(const Binding* bindings) {
-        uses_.clear();
-        const std::vector<ir::Parameter>& parameters = main_.plan.kernel.parameters;
-        for (std::size_t p = 0; p < parameters.size(); ++p) {
-            Binding b = bindings[p];
-            if (b.data == nullptr) continue;
-            if (ir::is_single(parameters[p])) b = {b.data, 1, parameters[p].components, 1};
-            uses_.push_back(use_of(b, parameters[p].components,
-                                   ir::size_of(ir::memory_type(parameters[p])),
-                                   !ir::only_reads(parameters[p].access)));
-        }
-        if (main_.text.term_rows > 0) uses_.push_back(terms_.use());
-        if (main_.plan.total_count > 0) uses_.push_back(reduced_.use());
-        for (const auto& f : fixed_) f->add_uses(uses_);
     }
 
     void clear_sums(const Binding* bindings, std::int64_t items) {
@@ -363,11 +330,8 @@ private:
                   targets = static_cast<int>(target.count);
         Arguments arguments(target.data, stride, plane, terms, rows, row_length_, g.first(),
                             g.entries(), components, clears, targets);
-        Use from = terms_.use();
-        from.writes = false;
-        const Use uses[] = {from, use_of(target, components, real, true)};
-        context_->launch(context_->phase(real == 4 ? "gather_f32" : "gather_f64"), targets,
-                         arguments.view(), stream_, main_.words(), uses);
+        context_->launch(context_->code().phase(real == 4 ? "gather_f32" : "gather_f64"), targets,
+                         arguments.list(), stream_, main_.words());
     }
 
     void reduce(const Binding* bindings) {
@@ -377,22 +341,19 @@ private:
         lanes_.grow(context_, static_cast<std::size_t>(threads) * 8);
         totals_.grow(context_, static_cast<std::size_t>(all) * 8);
         Arguments lanes(*reduced_.argument(), items_, chunks, *lanes_.argument(), threads);
-        const Use uses[] = {reduced_.use(), lanes_.use(), totals_.use()};
-        context_->launch(context_->phase("reduce_lanes"), threads, lanes.view(), stream_,
-                         main_.words(), {uses, 2});
+        context_->launch(context_->code().phase("reduce_lanes"), threads, lanes.list(), stream_,
+                         main_.words());
         Arguments of_chunks(*lanes_.argument(), *totals_.argument(), all);
-        context_->launch(context_->phase("reduce_chunks"), all, of_chunks.view(), stream_,
-                         main_.words(), {uses + 1, 2});
+        context_->launch(context_->code().phase("reduce_chunks"), all, of_chunks.list(), stream_,
+                         main_.words());
         for (std::size_t p = 0; p < plan.kernel.parameters.size(); ++p) {
             if (plan.totals[p] < 0 || bindings[p].data == nullptr) continue;
             const Address from = totals_.address() + static_cast<std::size_t>(plan.totals[p]) *
                                                          static_cast<std::size_t>(chunks) * 8;
             const int components = plan.kernel.parameters[p].components;
             Arguments total(from, chunks, bindings[p].data, components);
-            const Use both[] = {{from, from + static_cast<std::size_t>(components * chunks) * 8},
-                                use_of({bindings[p].data, 1, components, 1}, components, 8, true)};
-            context_->launch(context_->phase("reduce_total"), components, total.view(), stream_,
-                             main_.words(), both);
+            context_->launch(context_->code().phase("reduce_total"), components, total.list(),
+                             stream_, main_.words());
         }
     }
 
@@ -402,8 +363,7 @@ private:
     std::unique_ptr<Part> measuring_;  // if there are sums in fixed point
     std::vector<std::unique_ptr<GatherPass>> gathers_;
     std::vector<std::unique_ptr<FixedPass>> fixed_;
-    List main_arguments_, measuring_arguments_;
-    std::vector<Use> uses_;  // of the items' functions
+    std::vector<void*> main_arguments_, measuring_arguments_;
     // The arguments of the run that is being put on a stream; the lists above point to them.
     std::vector<void*> data_;
     std::vector<long long> strides_, planes_, counts_;
@@ -431,7 +391,7 @@ public:
     }
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
         Variant& v = variant(bindings);
-        context_->make_code();
+        context_->code().make();
         v.run(bindings, items, options);
     }
 

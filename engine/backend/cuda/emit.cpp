@@ -41,50 +41,122 @@ std::string identifier(const std::string& name) {
 
 namespace {
 
-class Writer {
+std::string sum(int symbol, int component) { return fmt::format("sum_{}_{}", symbol, component); }
+
+std::string report_of(Value v, const std::string& number) {
+    return fmt::format("{{ report(fault, item, {}, {}); return; }}", v, number);
+}
+
+std::string convert(Type from, Type to, const std::string& x) {
+    if (to == Type::boolean) return fmt::format("{} != 0", x);
+    if (!ir::is_real(from) || ir::is_real(to)) return fmt::format("({}){}", type_name(to), x);
+    return fmt::format("to_{}({})", ir::name_of(to), x);
+}
+std::string bitcast(Type from, Type to, const std::string& x) {
+    if (ir::is_real(from) == ir::is_real(to)) return fmt::format("({}){}", type_name(to), x);
+    const bool wide = ir::size_of(from) == 8;
+    if (ir::is_real(to))
+        return wide ? fmt::format("__longlong_as_double((long long){})", x)
+                    : fmt::format("__int_as_float((int){})", x);
+    return fmt::format("({}){}({})", type_name(to),
+                       wide ? "__double_as_longlong" : "__float_as_int", x);
+}
+
+// The parameters of a kernel as the arguments of its function, and how its text reaches them.
+class Signature {
 public:
-    Writer(const Plan& plan, const std::string& name, bool any_order)
-        : plan_(plan), kernel_(plan.kernel), any_order_(any_order) {
-        out_.name = name;
-        names_.resize(kernel_.ops.size());
-    }
+    Signature(const Plan& plan, bool any_order)
+        : plan_(plan), kernel_(plan.kernel), any_order_(any_order) {}
 
-    KernelText write() {
-        declare_arguments();
-        for (std::size_t v = 0; v < kernel_.ops.size(); ++v) leaf(static_cast<Value>(v));
-        begin_sums(0);
-        region(0);
-        depth_ = 1;
-        end_sums();
-        std::string arguments, unrestricted;
-        for (std::size_t k = 0; k < signature_.size(); ++k) {
-            const auto& [kind, parameter, type] = out_.arguments[k];
-            const bool alone = type.back() == '*' && kind != Argument::Kind::fault &&
-                               kind != Argument::Kind::fixed;
-            arguments += fmt::format("{}\n        {}{} {}", k == 0 ? "" : ",", type,
-                                     alone ? " __restrict__" : "", signature_[k]);
-            unrestricted += fmt::format(",\n        {} {}", type, signature_[k]);
+    // Adds the arguments to `out`; names() are theirs.
+    void declare(KernelText& out) {
+        using Kind = Argument::Kind;
+        const std::vector<char> used = used_symbols();
+        out.first_term.assign(kernel_.parameters.size(), -1);
+        for (std::size_t k = 0; k < used.size(); ++k) {
+            const int p = static_cast<int>(k);
+            const Parameter& parameter = kernel_.parameters[k];
+            if (!used[k] || parameter.access == Access::reduce) continue;
+            const std::string name = buffer(p);
+            if (parameter.access == Access::value) {
+                add(out, Kind::data, p,
+                    fmt::format("const {}*", type_name(ir::memory_type(parameter))), name);
+                continue;
+            }
+            if (is_fixed(p)) {
+                if (!any_order_) add(out, Kind::fixed, p, "Fixed*", name + "_fixed");
+                add(out, Kind::count, p, "const long long", name + "_count");
+                if (!any_order_) continue;
+            }
+            if (!is_fixed(p) && is_guarded(p))
+                add(out, Kind::count, p, "const unsigned long long", name + "_count");
+            if (!plan_.rows[k].empty()) {
+                out.first_term[k] = out.term_rows;
+                out.term_rows += static_cast<int>(plan_.rows[k].size()) * parameter.components;
+                continue;
+            }
+            const char* const constant = parameter.access == Access::read ? "const " : "";
+            add(out, Kind::data, p, fmt::format("{}{}*", constant, type_name(parameter.type)),
+                name);
+            const char* const stride = plan_.form[k].wide ? "const long long" : "const int";
+            const Layout layout = plan_.form[k].layout;
+            if (layout == Layout::strided)
+                add(out, Kind::element_stride, p, stride, name + "_stride");
+            if (layout != Layout::elements && parameter.components > 1)
+                add(out, Kind::component_stride, p, stride, name + "_plane");
         }
-        const std::string body =
-            (out_.term_rows > 0 ? "    const int row_length = (items + 63) & ~63;\n" : "") +
-            leaves_ + body_ + "}\n";
-        out_.text = fmt::format("extern \"C\" __global__ void {}({}) {{\n{}{}", out_.name,
-                                arguments, item_per_thread, body);
-        out_.item = fmt::format("static __device__ inline void {}_item(const int item{}) {{\n{}",
-                                out_.name, unrestricted, body);
-        return std::move(out_);
+        if (out.term_rows > 0)
+            add(out, Kind::terms, -1,
+                fmt::format("{}*", type_name(ir::real_type(kernel_.precision))), "terms");
+        if (plan_.total_count > 0) add(out, Kind::reduced, -1, "double*", "reduced");
+        add(out, Kind::fault, -1, "Fault*", "fault");
+        add(out, Kind::items, -1, "const int", "items");
     }
-
-private:
-    // --- arguments ---
+    const std::vector<std::string>& names() const { return names_; }
 
     std::string buffer(int p) const {
         return fmt::format("{}_{}", identifier(kernel_.parameter(p).name), p);
     }
-    void add_argument(Argument::Kind kind, int parameter, const std::string& type,
-                      const std::string& name) {
-        out_.arguments.push_back({kind, parameter, type});
-        signature_.push_back(name);
+    bool is_fixed(int p) const { return plan_.fixed[static_cast<std::size_t>(p)].used; }
+
+    std::string element(int symbol, int component, const std::string& index) const {
+        const Parameter& p = kernel_.parameter(symbol);
+        const ParameterForm& form = plan_.form[static_cast<std::size_t>(symbol)];
+        const std::string name = buffer(symbol);
+        const std::string i = form.wide ? fmt::format("(long long){}", index) : index;
+        std::string offset;
+        switch (form.layout) {
+            case Layout::elements:
+                offset = p.components == 1 ? i : fmt::format("{} * {}", i, p.components);
+                if (component > 0) offset += fmt::format(" + {}", component);
+                return fmt::format("{}[{}]", name, offset);
+            case Layout::strided: offset = fmt::format("{} * {}_stride", i, name); break;
+            case Layout::shared: offset = "0"; break;
+            default: offset = i;
+        }
+        if (component > 0) offset += fmt::format(" + {} * {}_plane", component, name);
+        return fmt::format("{}[{}]", name, offset);
+    }
+
+    // Launches that follow one with a fault run before the host knows of it, and may load at the
+    // same wrong index: an index that comes of state loads 0 there, or the device would be lost.
+    bool is_guarded(const Op& op) const {
+        if (plan_.checked)
+            return reaches_an_element(op.code) && !is_fixed(op.symbol) &&
+                   kernel_.op(op.operand[0]).code != OpCode::item;
+        return op.code == OpCode::load && !is_static_value(kernel_, op.operand[0]) &&
+               plan_.form[static_cast<std::size_t>(op.symbol)].layout != Layout::shared;
+    }
+    bool is_guarded(int p) const {
+        return std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
+                           [&](const Op& op) { return op.symbol == p && is_guarded(op); });
+    }
+
+private:
+    void add(KernelText& out, Argument::Kind kind, int parameter, const std::string& type,
+             const std::string& name) {
+        out.arguments.push_back({kind, parameter, type});
+        names_.push_back(name);
     }
     std::vector<char> used_symbols() const {
         std::vector<char> used(kernel_.parameters.size(), 0);
@@ -94,52 +166,43 @@ private:
         return used;
     }
 
-    bool is_fixed(int p) const { return plan_.fixed[static_cast<std::size_t>(p)].used; }
+    const Plan& plan_;
+    const ir::Kernel& kernel_;
+    bool any_order_;
+    std::vector<std::string> names_;
+};
 
-    void declare_arguments() {
-        using Kind = Argument::Kind;
-        const std::vector<char> used = used_symbols();
-        out_.first_term.assign(kernel_.parameters.size(), -1);
-        for (std::size_t k = 0; k < used.size(); ++k) {
-            const int p = static_cast<int>(k);
-            const Parameter& parameter = kernel_.parameters[k];
-            if (!used[k] || parameter.access == Access::reduce) continue;
-            const std::string name = buffer(p);
-            if (parameter.access == Access::value) {
-                add_argument(Kind::data, p,
-                             fmt::format("const {}*", type_name(ir::memory_type(parameter))), name);
-                continue;
-            }
-            if (is_fixed(p)) {
-                if (!any_order_) add_argument(Kind::fixed, p, "Fixed*", name + "_fixed");
-                add_argument(Kind::count, p, "const long long", name + "_count");
-                if (!any_order_) continue;
-            }
-            if (!is_fixed(p) && is_guarded(p))
-                add_argument(Kind::count, p, "const unsigned long long", name + "_count");
-            if (!plan_.rows[k].empty()) {
-                out_.first_term[k] = out_.term_rows;
-                out_.term_rows += static_cast<int>(plan_.rows[k].size()) * parameter.components;
-                continue;
-            }
-            const char* const constant = parameter.access == Access::read ? "const " : "";
-            add_argument(Kind::data, p, fmt::format("{}{}*", constant, type_name(parameter.type)),
-                         name);
-            const char* const stride = plan_.form[k].wide ? "const long long" : "const int";
-            const Layout layout = plan_.form[k].layout;
-            if (layout == Layout::strided)
-                add_argument(Kind::element_stride, p, stride, name + "_stride");
-            if (layout != Layout::elements && parameter.components > 1)
-                add_argument(Kind::component_stride, p, stride, name + "_plane");
-        }
-        if (out_.term_rows > 0)
-            add_argument(Kind::terms, -1,
-                         fmt::format("{}*", type_name(ir::real_type(kernel_.precision))), "terms");
-        if (plan_.total_count > 0) add_argument(Kind::reduced, -1, "double*", "reduced");
-        add_argument(Kind::fault, -1, "Fault*", "fault");
-        add_argument(Kind::items, -1, "const int", "items");
+class Writer {
+public:
+    Writer(const Plan& plan, const std::string& name, bool any_order)
+        : plan_(plan), kernel_(plan.kernel), any_order_(any_order), signature_(plan, any_order) {
+        out_.name = name;
+        names_.resize(kernel_.ops.size());
     }
 
+    KernelText write() {
+        signature_.declare(out_);
+        for (std::size_t v = 0; v < kernel_.ops.size(); ++v) leaf(static_cast<Value>(v));
+        begin_sums(0);
+        region(0);
+        depth_ = 1;
+        end_sums();
+        std::string arguments;
+        for (std::size_t k = 0; k < signature_.names().size(); ++k) {
+            const auto& [kind, parameter, type] = out_.arguments[k];
+            const bool alone = type.back() == '*' && kind != Argument::Kind::fault &&
+                               kind != Argument::Kind::fixed;
+            arguments += fmt::format("{}\n        {}{} {}", k == 0 ? "" : ",", type,
+                                     alone ? " __restrict__" : "", signature_.names()[k]);
+        }
+        const char* const rows =
+            out_.term_rows > 0 ? "    const int row_length = (items + 63) & ~63;\n" : "";
+        out_.text = fmt::format("extern \"C\" __global__ void {}({}) {{\n{}{}{}{}}}\n", out_.name,
+                                arguments, item_per_thread, rows, leaves_, body_);
+        return std::move(out_);
+    }
+
+private:
     // --- lines ---
 
     void line(const std::string& text) {
@@ -176,61 +239,27 @@ private:
         } else if (op.code == OpCode::item) {
             name = "item";
         } else if (op.code == OpCode::parameter) {
-            name = fmt::format("{}_{}", buffer(op.symbol), op.component);
+            name = fmt::format("{}_{}", signature_.buffer(op.symbol), op.component);
             leaves_ += fmt::format("    const {} {} = ({}){}[{}];\n", type_name(op.type), name,
-                                   type_name(op.type), buffer(op.symbol), op.component);
+                                   type_name(op.type), signature_.buffer(op.symbol), op.component);
         }
     }
 
     // --- memory ---
 
-    std::string element(int symbol, int component, const std::string& index) const {
-        const Parameter& p = kernel_.parameter(symbol);
-        const ParameterForm& form = plan_.form[static_cast<std::size_t>(symbol)];
-        const std::string name = buffer(symbol);
-        const std::string i = form.wide ? fmt::format("(long long){}", index) : index;
-        std::string offset;
-        switch (form.layout) {
-            case Layout::elements:
-                offset = p.components == 1 ? i : fmt::format("{} * {}", i, p.components);
-                if (component > 0) offset += fmt::format(" + {}", component);
-                return fmt::format("{}[{}]", name, offset);
-            case Layout::strided: offset = fmt::format("{} * {}_stride", i, name); break;
-            case Layout::shared: offset = "0"; break;
-            default: offset = i;
-        }
-        if (component > 0) offset += fmt::format(" + {} * {}_plane", component, name);
-        return fmt::format("{}[{}]", name, offset);
-    }
     std::string element(const Op& op) const {
-        return element(op.symbol, op.component, at(op.operand[0]));
+        return signature_.element(op.symbol, op.component, at(op.operand[0]));
     }
 
-    // Launches that follow one with a fault run before the host knows of it, and may load at the
-    // same wrong index: an index that comes of state loads 0 there, or the device would be lost.
-    bool is_guarded(const Op& op) const {
-        if (plan_.checked)
-            return reaches_an_element(op.code) && !is_fixed(op.symbol) &&
-                   kernel_.op(op.operand[0]).code != OpCode::item;
-        return op.code == OpCode::load && !is_static_value(kernel_, op.operand[0]) &&
-               plan_.form[static_cast<std::size_t>(op.symbol)].layout != Layout::shared;
-    }
-    bool is_guarded(int p) const {
-        return std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
-                           [&](const Op& op) { return op.symbol == p && is_guarded(op); });
-    }
     std::string load(const Op& op) const {
         const std::string value = element(op);
-        if (plan_.checked || !is_guarded(op)) return value;
+        if (plan_.checked || !signature_.is_guarded(op)) return value;
         return fmt::format("(unsigned long long){} < {}_count ? {} : 0", at(op.operand[0]),
-                           buffer(op.symbol), value);
+                           signature_.buffer(op.symbol), value);
     }
 
     // --- sums: what an item adds, in variables ---
 
-    std::string sum(int symbol, int component) const {
-        return fmt::format("sum_{}_{}", symbol, component);
-    }
     void begin_sums(int r) {
         for (const Value v : kernel_.region(r).ops) {
             const Op& op = kernel_.op(v);
@@ -248,10 +277,10 @@ private:
                 const auto [entry, fresh] = sums_.try_emplace({op.symbol, op.component}, op.type);
                 if (!fresh) continue;
                 const bool reads = p.access == Access::accumulate;
-                leaves_ += fmt::format("    {} {} = {};\n",
-                                       op.code == OpCode::reduce ? "double" : type_name(op.type),
-                                       sum(op.symbol, op.component),
-                                       reads ? element(op.symbol, op.component, "item") : "0");
+                leaves_ += fmt::format(
+                    "    {} {} = {};\n", op.code == OpCode::reduce ? "double" : type_name(op.type),
+                    sum(op.symbol, op.component),
+                    reads ? signature_.element(op.symbol, op.component, "item") : "0");
             }
         }
     }
@@ -263,7 +292,7 @@ private:
                                  plan_.totals[static_cast<std::size_t>(symbol)] + component,
                                  sum(symbol, component)));
             else
-                line(fmt::format("{} = {};", element(symbol, component, "item"),
+                line(fmt::format("{} = {};", signature_.element(symbol, component, "item"),
                                  sum(symbol, component)));
         }
         for (std::size_t p = 0; p < plan_.totals.size(); ++p)  // targets that nothing is added to
@@ -305,7 +334,7 @@ private:
     void execute(Value v, const Op& op) {
         const auto operand = [&](int k) -> const std::string& { return at(op.operand[k]); };
         const auto slot = [&] { return operand(0) + "[" + operand(1) + "]"; };
-        if (plan_.checked && is_guarded(op)) check_index(v, op);
+        if (plan_.checked && signature_.is_guarded(op)) check_index(v, op);
         switch (op.code) {
             case OpCode::load: define(v, load(op)); break;
             case OpCode::own_load:
@@ -349,19 +378,15 @@ private:
             line(fmt::format("{0} = {0} + {1};", sum(op.symbol, op.component), at(op.operand[1])));
     }
 
-    static std::string report_of(Value v, const std::string& number) {
-        return fmt::format("{{ report(fault, item, {}, {}); return; }}", v, number);
-    }
-
     void check_index(Value v, const Op& op) {
         const std::string& index = at(op.operand[0]);
         line("if ((unsigned long long)(long long)" + index + " >= (unsigned long long)" +
-             buffer(op.symbol) + "_count) " + report_of(v, index));
+             signature_.buffer(op.symbol) + "_count) " + report_of(v, index));
     }
 
     // An index out of range is a fault, always.
     void fixed(Value v, const Op& op) {
-        const std::string name = buffer(op.symbol), &index = at(op.operand[0]);
+        const std::string name = signature_.buffer(op.symbol), &index = at(op.operand[0]);
         const int components = kernel_.parameter(op.symbol).components;
         check_index(v, op);
         if (any_order_) return atomic(op);
@@ -453,21 +478,6 @@ private:
         return text;
     }
 
-    static std::string convert(Type from, Type to, const std::string& x) {
-        if (to == Type::boolean) return fmt::format("{} != 0", x);
-        if (!ir::is_real(from) || ir::is_real(to)) return fmt::format("({}){}", type_name(to), x);
-        return fmt::format("to_{}({})", ir::name_of(to), x);
-    }
-    static std::string bitcast(Type from, Type to, const std::string& x) {
-        if (ir::is_real(from) == ir::is_real(to)) return fmt::format("({}){}", type_name(to), x);
-        const bool wide = ir::size_of(from) == 8;
-        if (ir::is_real(to))
-            return wide ? fmt::format("__longlong_as_double((long long){})", x)
-                        : fmt::format("__int_as_float((int){})", x);
-        return fmt::format("({}){}({})", type_name(to),
-                           wide ? "__double_as_longlong" : "__float_as_int", x);
-    }
-
     // --- branches and loops ---
 
     void nested(Value v, const Op& op) {
@@ -551,7 +561,8 @@ private:
     const ir::Kernel& kernel_;
     bool any_order_;
     KernelText out_;
-    std::vector<std::string> names_, signature_;
+    Signature signature_;
+    std::vector<std::string> names_;
     std::map<std::pair<int, int>, Type> sums_;  // own and reduce: (symbol, component)
     std::string leaves_, body_;
     int depth_ = 0, place_ = -1;

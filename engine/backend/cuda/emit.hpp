@@ -2,12 +2,7 @@
 //
 //     extern "C" __global__ void NAME(arguments, Fault* fault, const int items)
 //
-// and the same as a function that single-block programs (block.hpp) call for an item:
-//
-//     static __device__ inline void NAME_item(const int item, arguments, Fault*, const int items)
-//
-// In such a program others may write the arrays between two calls, so its pointers are not
-// restricted. One thread runs one item: the text has the kernel's structure (branches, loops,
+// One thread runs one item: the text has the kernel's structure (branches, loops,
 // names, and #line with the place in the physics source). No library call, no shared memory, no
 // barrier and no contraction: compiled with --fmad=false, or by a host compiler behind
 // tests/cuda_driver/shim.cpp, it has the bits of the interpreter.
@@ -42,14 +37,11 @@ struct Argument {
     Kind kind = Kind::data;
     int parameter = -1;  // data, strides, fixed and count
     std::string type;    // in C++
-
-    std::uint8_t bytes() const { return type == "const int" ? 4 : 8; }
 };
 
 struct KernelText {
     std::string name;  // of the function
     std::string text;
-    std::string item;  // NAME_item
     std::vector<Argument> arguments;
     // The first row of each gathered parameter's terms (-1: none): those of row r of the plan,
     // component c are row first + c * rows + r, each scratch_items(items) long.

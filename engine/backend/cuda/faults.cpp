@@ -1,9 +1,5 @@
-// Faults on a CUDA device, and the launches that errors name for them.
-//
-// A kernel notes a fault of its own (an index out of range) at a place that its launch watches: the
-// error is exact. The driver reports faults of the hardware (an illegal address, a lost device) at
-// whatever call comes next, without their source: the error names the work put on streams since the
-// host waited last.
+#include "engine/backend/cuda/faults.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +42,7 @@ void Context::check(int result, std::string_view asked) const {
                             driver().words_for(result)));
     if (result == out_of_memory)
         error.remedy("use --device cpu, a smaller scene, or a limit of gradient memory");
-    if (is_of_earlier_work(result) && put_ > 0) throw LaunchError(error, put_since());
+    if (is_of_earlier_work(result) && !log_.empty()) throw LaunchError(error, log_.text());
     throw error;
 }
 
@@ -66,25 +62,30 @@ void Context::synchronize() {
     if (result != success) {
         Error error(fmt::format("a launch on CUDA device {} failed: {}", ordinal_,
                                 driver().words_for(result)));
-        if (put_ > 0) throw LaunchError(error, put_since());
+        if (!log_.empty()) throw LaunchError(error, log_.text());
         throw error;
     }
-    put_ = 0;
-    unsettled_ = false;
-    raise_faults();
+    log_.clear();
+    faults_.raise();
 }
 
 void Context::wait() const noexcept {
     const Lock held = lock();
-    if (put_ > 0) here().CtxSynchronize();
+    if (!log_.empty()) here().CtxSynchronize();
 }
 
 void Context::note_work(Work work) {
-    if (capturing_) {
-        if (std::find(held_.begin(), held_.end(), work) == held_.end())
-            held_.push_back(std::move(work));
-        return;
-    }
+    capturing_ ? log_.note_captured(std::move(work)) : log_.note(std::move(work));
+}
+
+// ---------------------------------------------------------------- work since the last wait
+
+void WorkLog::note_captured(Work work) {
+    if (std::find(captured_.begin(), captured_.end(), work) == captured_.end())
+        captured_.push_back(std::move(work));
+}
+
+void WorkLog::note(Work work) {
     const auto at = static_cast<std::size_t>(put_++ % most_recent);
     if (at < recent_.size())
         recent_[at] = std::move(work);
@@ -92,7 +93,7 @@ void Context::note_work(Work work) {
         recent_.push_back(std::move(work));
 }
 
-std::string Context::put_since() const {
+std::string WorkLog::text() const {
     struct Times {
         const Work* work;
         int count;
@@ -119,27 +120,32 @@ std::string Context::put_since() const {
 
 // ---------------------------------------------------------------- faults of kernels
 
-int Context::watch_faults(Raise raise) {
-    const Lock held = lock();
-    if (!free_watches_.empty()) {
-        const int watch = free_watches_.back();
-        free_watches_.pop_back();
+void FaultWatches::use(Fault* places) {
+    places_ = places;
+    std::fill_n(places_, most, Fault{});
+}
+
+int FaultWatches::add(Raise raise) {
+    const Context::Lock held = context_.lock();
+    if (!free_.empty()) {
+        const int watch = free_.back();
+        free_.pop_back();
         watches_[static_cast<std::size_t>(watch)] = {std::move(raise), 0};
         return watch;
     }
-    if (watches_.size() == most_watches)
+    if (watches_.size() == most)
         throw Error("there are more kernels on one CUDA device than it can watch")
-            .remedy(fmt::format("{} is the most", most_watches));
+            .remedy(fmt::format("{} is the most", most));
     watches_.push_back({std::move(raise), 0});
     return static_cast<int>(watches_.size()) - 1;
 }
 
-void Context::forget_faults(int watch) noexcept {
-    const Lock held = lock();
-    here().CtxSynchronize();  // it may still be written to
+void FaultWatches::forget(int watch) noexcept {
+    const Context::Lock held = context_.lock();
+    context_.here().CtxSynchronize();  // it may still be written to
     const Watch w = std::exchange(watches_[static_cast<std::size_t>(watch)], {});
-    const Fault fault = std::exchange(faults_[watch], {});
-    free_watches_.push_back(watch);
+    const Fault fault = std::exchange(places_[watch], {});
+    free_.push_back(watch);
     if (fault.key == Fault{}.key || (forgotten_ && forgotten_since_ <= w.since)) return;
     try {
         w.raise(fault);
@@ -150,14 +156,11 @@ void Context::forget_faults(int watch) noexcept {
     }
 }
 
-Address Context::fault_address(int watch) const { return address_of(faults_ + watch); }
-
-void Context::fault_may_come(int watch) {
-    const Lock held = lock();
-    if (capturing_) {
-        if (std::find(captured_watches_.begin(), captured_watches_.end(), watch) ==
-            captured_watches_.end())
-            captured_watches_.push_back(watch);
+void FaultWatches::may_come(int watch) {
+    const Context::Lock held = context_.lock();
+    if (context_.capturing()) {
+        if (std::find(captured_.begin(), captured_.end(), watch) == captured_.end())
+            captured_.push_back(watch);
         return;
     }
     std::int64_t& since = watches_[static_cast<std::size_t>(watch)].since;
@@ -165,15 +168,16 @@ void Context::fault_may_come(int watch) {
     unsettled_ = true;
 }
 
-void Context::raise_faults() {
+void FaultWatches::raise() {
+    unsettled_ = false;
     Raise raise;
     Fault fault;
     std::int64_t since = forgotten_ ? forgotten_since_ : std::numeric_limits<std::int64_t>::max();
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         Watch& w = watches_[k];
-        if (faults_[k].key != Fault{}.key) {
-            if (w.since < since) raise = w.raise, fault = faults_[k], since = w.since;
-            faults_[k] = {};
+        if (places_[k].key != Fault{}.key) {
+            if (w.since < since) raise = w.raise, fault = places_[k], since = w.since;
+            places_[k] = {};
         }
         w.since = 0;
     }

@@ -14,20 +14,12 @@ Graph::~Graph() {
 
 Graph& Graph::operator=(Graph&& other) noexcept {
     std::swap(context_, other.context_);
-    std::swap(block_, other.block_);
     std::swap(handle_, other.handle_);
     std::swap(nodes_, other.nodes_);
     std::swap(kept_, other.kept_);
     std::swap(watches_, other.watches_);
     std::swap(work_, other.work_);
     return *this;
-}
-
-std::string Graph::report() const {
-    const std::string block = block_ ? block_->report() : "";
-    return block_ && block_->runs_as_program()
-               ? block
-               : fmt::format("one graph of {} nodes{}", nodes_, block);
 }
 
 // Other threads wait until it ends.
@@ -37,10 +29,9 @@ void Context::begin_capture() {
     check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
     held.keep();
     capturing_ = true;
-    captured_watches_.clear();
-    held_.clear();
+    faults_.take_captured();
+    log_.take_captured();
     noted_ = 0;
-    pieces_ = {};
 }
 
 void Context::drop_capture() noexcept {
@@ -51,7 +42,6 @@ void Context::drop_capture() noexcept {
     const Lock held(*this, std::adopt_lock);
     capturing_ = false;
     kept_.clear();
-    pieces_ = {};
     GraphHandle noted = nullptr;
     const Driver& d = here();
     if (d.StreamEndCapture(stream_, &noted) == success) d.GraphDestroy(noted);
@@ -79,11 +69,9 @@ void Context::end_capture(Graph& graph) {
     d.GraphDestroy(noted);
     check(status, "a graph that can run");
     Graph fresh;
-    fresh.block_ = std::make_shared<SingleBlock>(
-        std::exchange(pieces_, {}), info().name + " sm_" + std::to_string(info().architecture));
     fresh.kept_ = kept;
-    fresh.watches_ = std::exchange(captured_watches_, {});
-    fresh.work_ = std::make_shared<const std::vector<Work>>(std::exchange(held_, {}));
+    fresh.watches_ = faults_.take_captured();
+    fresh.work_ = std::make_shared<const std::vector<Work>>(log_.take_captured());
     fresh.context_ = shared_from_this();
     fresh.handle_ = made;
     fresh.nodes_ = nodes;
@@ -91,29 +79,17 @@ void Context::end_capture(Graph& graph) {
     graph = std::move(fresh);
 }
 
-void Context::launch(const Graph& graph, SingleBlockUse use) {
+void Context::launch(const Graph& graph) {
     const Lock held = lock();
     join_others();
     note_measured();
-    const std::shared_ptr<SingleBlock>& block = graph.block_;
-    const bool as_block = block->is_next(*this, use);
-    const bool measures =
-        use == SingleBlockUse::automatic && !measured_.note && block->wants_time();
-    if (measures) begin_measuring(stream_);
-    if (as_block)
-        block->put(*this, stream_);
-    else
-        check(here().GraphLaunch(graph.handle_, stream_),
-              fmt::format("running a graph of {} nodes", graph.nodes_));
-    if (measures)
-        end_measuring(stream_, [weak = std::weak_ptr(block), as_block](double seconds) {
-            if (const auto measured = weak.lock()) measured->note(as_block, seconds);
-        });
+    check(here().GraphLaunch(graph.handle_, stream_),
+          fmt::format("running a graph of {} nodes", graph.nodes_));
     hold_others();
-    ++(as_block ? calls_.launches : calls_.graphs);
-    if (!as_block) calls_.nodes += static_cast<std::int64_t>(graph.nodes_);
+    ++calls_.graphs;
+    calls_.nodes += static_cast<std::int64_t>(graph.nodes_);
     note_work({.graph = graph.work_});
-    for (const int watch : graph.watches_) fault_may_come(watch);
+    for (const int watch : graph.watches_) faults_.may_come(watch);
 }
 
 }  // namespace hindcast::backend::cuda

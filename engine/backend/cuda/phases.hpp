@@ -30,18 +30,14 @@
 //         (const double* totals, int chunks, double* target, int items = components)
 //
 // `first` and `entries` are those of InverseIndex: entry = row * row_length + item. No barrier and
-// no shared memory: each phase is a launch. Each calls a function for one item; single-block
-// programs (block.hpp) call these themselves.
+// no shared memory: each phase is a launch.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 namespace hindcast::backend::cuda {
 
-// Text in front of `phases`: NAME(int item, arguments, int items).
-extern const char* const phase_functions;
-extern const char* const phases;
-// That of a phase: "gather<float>" of "gather_f32".
-const char* phase_function(std::string_view phase);
+// The text of all phases, to stand behind the prelude.
+std::string phases();
 
 }  // namespace hindcast::backend::cuda

@@ -25,7 +25,6 @@
 #pragma once
 
 #include "engine/backend/optional_passes.hpp"
-#include "engine/backend/single_block_use.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/version.hpp"
 #include "engine/interop/dlpack.hpp"

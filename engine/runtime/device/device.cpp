@@ -56,18 +56,13 @@ Device::Device(const DeviceOptions& options) : options_(options) {
     if (options.threads < 0)
         throw Error("a device cannot have " + std::to_string(options.threads) + " threads")
             .remedy("use 1 or more, or 0 for all");
-    const auto leave_out = [&](Pass o, auto& use, const auto& always, const auto& never) {
-        if (options_.passes.has(o)) return;
-        if (use == always)
-            throw Error(std::string("the pass '") + info(o).name +
+    if (!options_.passes.has(Pass::functions)) {
+        if (options_.whole_program == WholeProgramUse::always)
+            throw Error(std::string("the pass '") + info(Pass::functions).name +
                         "' is left out and asked for always")
                 .remedy("choose one");
-        use = never;
-    };
-    leave_out(Pass::functions, options_.whole_program, WholeProgramUse::always,
-              WholeProgramUse::never);
-    leave_out(Pass::single_block, options_.single_block, backend::SingleBlockUse::always,
-              backend::SingleBlockUse::never);
+        options_.whole_program = WholeProgramUse::never;
+    }
     if (options_.threads == 0) options_.threads = hardware_threads();
     if (options_.kind != DeviceKind::cpu) options_.threads = 1;
     if (options_.kind == DeviceKind::cuda) {

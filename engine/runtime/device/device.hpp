@@ -19,7 +19,6 @@ class DeviceMemory;
 class ThreadPool;
 namespace backend {
 class Executable;
-enum class SingleBlockUse : std::uint8_t;  // single_block_use.hpp
 struct RunOptions;
 namespace cuda {
 class Context;
@@ -38,10 +37,8 @@ struct DeviceOptions {
     int width = 0;         // SIMD lanes 1, 4, 8, 16; 0: chosen from the machine
     bool checked = false;  // bounds, second stores and non-finite values are looked for
     WholeProgramUse whole_program = WholeProgramUse::automatic;
-    // On a CUDA device, of what runs as a graph.
-    backend::SingleBlockUse single_block{};  // automatic
-    PassSet passes = {};                     // all that there are: they never change a bit
-    int ordinal = 0;                         // of the CUDA device
+    PassSet passes = {};  // all that there are: they never change a bit
+    int ordinal = 0;      // of the CUDA device
     // Further ones, that the members of an ensemble are spread over (sim/ensembles/ensemble.hpp).
     std::vector<int> others = {};
     // On a CUDA device sums at dynamic indices are made by atomic additions of floating-point

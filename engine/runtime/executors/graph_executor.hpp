@@ -6,8 +6,7 @@
 // noted. Work is noted again where a graph would do other work: other seeds, histories or arrays at
 // another place, indices that were changed, checkpoints that are held elsewhere. With a plan of
 // several segments the graphs hold all of it: what is stored and restored on the way, the steps
-// that are made again, and the adjoints. Graphs over few items may run as one kernel of a single
-// block each (backend/cuda/block.hpp).
+// that are made again, and the adjoints.
 #pragma once
 
 #include <array>

@@ -36,6 +36,13 @@ struct Launch::State {
     std::vector<Replay> parts;  // of a joined launch
     std::vector<std::pair<std::size_t, int>> origins;
     std::map<Direction, ir::Kernel> derived;
+    // The origin of a derived kernel's parameter: "x.a1.t1" comes from x, as the tangent of its
+    // adjoint: kinds "at". "u" is a tangent along a second direction.
+    struct Origin {
+        int parameter = 0;
+        std::string kinds;
+    };
+    mutable std::map<std::string, Origin> derivatives;  // by name, once one is asked for
     std::map<Direction, std::shared_ptr<backend::Executable>> executables;
     std::map<Direction, std::weak_ptr<Replay::Bound>> replays;
 
@@ -58,15 +65,8 @@ struct Launch::State {
     const ir::Kernel& kernel_of(Direction direction);
     ir::Kernel derive(Direction direction) const;
     ir::Kernel with_own_sums(const ir::Kernel& k) const;
-    bool has_aliases() const;  // two parameters are bound to the same memory
-    // The origin of a derived kernel's parameter: "x.a1.t1" comes from x, as the tangent of its
-    // adjoint: kinds "at". "u" is a tangent along a second direction.
-    struct Origin {
-        int parameter = 0;
-        std::string kinds;
-    };
-    Origin origin_of(const std::string& derived_name) const;
-    Array array_for(const std::string& derived_name) const;
+    Origin origin_of(const std::string& name) const;  // of a parameter of any direction's kernel
+    Array array_for(const std::string& name) const;
 };
 
 struct Launch::Replay::Bound {

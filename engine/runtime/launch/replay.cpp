@@ -11,6 +11,7 @@
 #include "engine/backend/launch_error.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
 #include "engine/base/thread_pool.hpp"
+#include "engine/ir/effects.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/ir/one_item.hpp"
 #include "engine/runtime/array/memory.hpp"
@@ -22,12 +23,22 @@ using ir::Access;
 using ir::Kernel;
 using ir::Parameter;
 
+namespace {
+bool share_memory(const std::vector<Array>& arrays) {
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+        for (std::size_t j = 0; j < k; ++j)
+            if (arrays[k] && arrays[j] && arrays[k].same_memory(arrays[j])) return true;
+    return false;
+}
+}  // namespace
+
 // A launch of one item that adds at computed indices keeps its own sums. They need neither fixed
 // point nor a table of targets, which the next launch would have to make anew.
 Kernel Launch::State::with_own_sums(const Kernel& k) const {
     const bool clears = std::ranges::any_of(
         k.parameters, [](const Parameter& p) { return p.access == Access::sum; });
-    const bool own = items == 1 && ir::adds_at_computed_index(k) && !clears && !has_aliases();
+    const bool own =
+        items == 1 && ir::adds_at_computed_index(k) && !clears && !share_memory(arrays);
     return own ? ir::with_own_sums(k) : k;
 }
 
@@ -74,28 +85,30 @@ Kernel Launch::State::derive(Direction direction) const {
     return k;
 }
 
-bool Launch::State::has_aliases() const {
-    for (std::size_t k = 0; k < arrays.size(); ++k)
-        for (std::size_t j = 0; j < k; ++j)
-            if (arrays[k] && arrays[j] && arrays[k].same_memory(arrays[j])) return true;
-    return false;
-}
-
-Launch::State::Origin Launch::State::origin_of(const std::string& derived_name) const {
-    Origin origin;
-    std::string base = derived_name;
-    for (std::size_t dot = base.rfind('.');
-         dot != std::string::npos && kernel.find_parameter(base) < 0; dot = base.rfind('.')) {
-        const bool second = base.compare(dot + 1, std::string::npos, "t2") == 0;
-        origin.kinds.insert(origin.kinds.begin(), second ? 'u' : base[dot + 1]);
-        base.resize(dot);
+Launch::State::Origin Launch::State::origin_of(const std::string& name) const {
+    if (const int own = kernel.find_parameter(name); own >= 0) return {own, ""};
+    if (derivatives.empty()) {
+        Kernel tangent;  // the orders that names depend on
+        tangent.tangent_order = kernel.tangent_order + 1;
+        for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+            const std::string& x = kernel.parameters[p].name;
+            const std::string x_a = ad::adjoint_name(kernel, x), x_t = ad::tangent_name(kernel, x);
+            const std::pair<std::string, const char*> all[] = {
+                {x_a, "a"},
+                {x_t, "t"},
+                {ad::tangent_name(kernel, x_a), "at"},
+                {ad::tangent_name(tangent, x), "u"},
+                {ad::tangent_name(tangent, x_t), "tu"}};
+            for (const auto& [derivative, kinds] : all)
+                derivatives[derivative] = {static_cast<int>(p), kinds};
+        }
     }
-    origin.parameter = index_of(base);
-    return origin;
+    const auto found = derivatives.find(name);
+    return found != derivatives.end() ? found->second : Origin{index_of(name), ""};
 }
 
-Array Launch::State::array_for(const std::string& derived_name) const {
-    const Origin origin = origin_of(derived_name);
+Array Launch::State::array_for(const std::string& name) const {
+    const Origin origin = origin_of(name);
     Array array = arrays[static_cast<std::size_t>(origin.parameter)];
     for (const char kind : origin.kinds)
         array = kind == 'a'   ? array.gradient()
@@ -440,23 +453,16 @@ double Launch::Replay::bytes() const {
     };
     std::map<const void*, Traffic> of;  // per array
     const Kernel& k = kernel();
-    // A ReadWrite may do only one of the two.
-    std::vector<char> changed(k.parameters.size(), 0), loaded = changed;
-    for (const ir::Region& region : k.regions)
-        for (const ir::Value v : region.ops)
-            if (const ir::Op& op = k.op(v); op.symbol >= 0)
-                (ir::is_effect(op.code) ? changed : loaded)[static_cast<std::size_t>(op.symbol)] =
-                    1;
+    const std::vector<ir::Effects> effects = ir::effects_of(k);
     for (std::size_t p = 0; p < k.parameters.size(); ++p) {
         const Array& array = arrays()[p];
         if (!array) continue;
         const Access access = k.parameters[p].access;
         Traffic& traffic = of[array.version_counter()];
-        traffic.read |= access != Access::write && access != Access::sum &&
-                        access != Access::slice && access != Access::reduce &&
-                        (access != Access::read_write || loaded[p] != 0 || k.is_host_function);
-        traffic.written |= changed[p] != 0 || access == Access::sum ||  // which is cleared
-                           (k.is_host_function && !ir::only_reads(access));
+        // Elements that a Slice takes, and sums of a Reduce, do not count.
+        traffic.read |=
+            effects[p].uses_old_values() && access != Access::slice && access != Access::reduce;
+        traffic.written |= effects[p].writes();
         const bool own = access == Access::write || access == Access::read_write;
         const std::int64_t elements =
             own ? std::min(array.elements(), launch().items()) : array.elements();

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "engine/base/error.hpp"
 
 namespace hindcast {
@@ -50,19 +48,14 @@ void NotedGraphs::end_graph(const Device& device) {
 }
 
 void NotedGraphs::launch(const Device& device) const {
-    for (const backend::cuda::Graph& graph : graphs_)
-        device.cuda()->launch(graph, device.options().single_block);
+    for (const backend::cuda::Graph& graph : graphs_) device.cuda()->launch(graph);
 }
 
 std::string NotedGraphs::report() const {
     if (!refusal_.empty()) return "launch by launch: " + refusal_;
     if (count_ == 0) return "launch by launch: run a few times only";
-    if (count_ == 1) return graphs_.front().report();
-    const auto blocks =
-        std::count_if(graphs_.begin(), graphs_.end(),
-                      [](const backend::cuda::Graph& graph) { return graph.runs_as_block(); });
-    return fmt::format("{} graphs, {} nodes{}", count_, nodes_,
-                       blocks > 0 ? fmt::format(", {} of them as one block", blocks) : "");
+    if (count_ == 1) return fmt::format("one graph of {} nodes", nodes_);
+    return fmt::format("{} graphs, {} nodes", count_, nodes_);
 }
 
 }  // namespace hindcast

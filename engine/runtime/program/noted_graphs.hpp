@@ -54,7 +54,7 @@ public:
 
     bool empty() const { return count_ == 0; }
     const std::string& refusal() const { return refusal_; }
-    // "one graph of 12 nodes", "one block of 32 threads, ..." (cuda/block.hpp), or why neither.
+    // "one graph of 12 nodes", or why there is none.
     std::string report() const;
 
 private:

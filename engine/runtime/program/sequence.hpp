@@ -40,7 +40,7 @@ public:
     // and what to say when the graph has run.
     void each_array(const std::function<void(const Array&)>& visit) const;
     void ran_on_device() const;
-    // "one graph of 5 nodes", "one block of 32 threads, ...", or why neither.
+    // "one graph of 5 nodes", or why there is none.
     std::string report() const;
 
 private:

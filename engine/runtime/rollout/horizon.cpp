@@ -1,6 +1,6 @@
 // Horizons: derivatives of the last steps, with the state before them taken as given. Runs that
 // begin between two steps.
-#include "engine/runtime/rollout/mode.hpp"
+#include "engine/runtime/rollout/work.hpp"
 
 namespace hindcast {
 
@@ -15,17 +15,14 @@ void each_call_of_steps(Schedule& s, F f) {
 
 }  // namespace
 
-void Rollout::Work::set_horizon(std::int64_t steps) {
-    if (steps < 0) throw Error("a horizon of " + std::to_string(steps) + " steps");
+void Rollout::Work::set_horizon(std::int64_t length) {
+    modes.set_horizon(length);
     at_cut_.reset();
-    if (steps == horizon_) return;
-    horizon_ = steps;
-    modes_.clear();
 }
 
 void Rollout::Work::start_at_horizon() {
     at_cut_.reset();
-    Schedule& s = *mode_for(RolloutMode::first, false).schedule;
+    Schedule& s = *modes.mode_for(RolloutMode::first, false).schedule;
     if (s.cut == 0)
         throw Error("no step of this run lies before its horizon")
             .remedy("set a horizon of fewer steps than the run has");
@@ -36,11 +33,11 @@ void Rollout::Work::start_at_horizon() {
     at_cut_ = copy_state(s.cut);
 }
 
-Rollout::Work::State Rollout::Work::copy_state(std::int64_t step) {
+Rollout::State Rollout::Work::copy_state(std::int64_t step) {
     State state;
     state.step = step;
     ArraySet seen;
-    each_call_of_steps(*mode_for(RolloutMode::first, false).schedule, [&](const Call& call) {
+    each_call_of_steps(*modes.mode_for(RolloutMode::first, false).schedule, [&](const Call& call) {
         for (const Array& a : call.writes)
             if (seen.insert(a)) state.arrays.emplace_back(a, a.clone());
     });
@@ -54,9 +51,9 @@ std::int64_t Rollout::State::bytes() const {
 }
 
 std::int64_t Rollout::Work::forward_from(const State& state, const Watch& watch) {
-    if (state.step < 0 || state.step > parts_.steps)
-        throw Error("a run of " + std::to_string(parts_.steps) + " steps cannot begin after step " +
-                    std::to_string(state.step));
+    if (state.step < 0 || state.step > modes.parts().steps)
+        throw Error("a run of " + std::to_string(modes.parts().steps) +
+                    " steps cannot begin after step " + std::to_string(state.step));
     if (!watch) throw Error("a run that begins between two steps needs a watch");
     struct Begin {
         const State*& from;
@@ -82,7 +79,7 @@ void Rollout::Work::cut_tangents(Schedule& s) {
 
 // The state before the horizon is taken as given: nothing flows on through what steps and events
 // write.
-void Rollout::Work::cut_gradients(Mode& m, RolloutMode mode) {
+void Rollout::Work::cut_gradients(ModeState& m, RolloutMode mode) {
     const auto cut = [&](const Calls& calls) {
         for (const Call& call : calls)
             for (const Array& a : call.writes) {

@@ -1,17 +1,16 @@
-// Mode: the state of a roll-out in one of its modes; for this folder only.
+// ModeState: a roll-out in one of its modes: its schedule, plan and executors; for this folder only.
 #pragma once
 
 #include <memory>
 
 #include "engine/runtime/executors/function_executor.hpp"
 #include "engine/runtime/executors/graph_executor.hpp"
-#include "engine/runtime/rollout/work.hpp"
 #include "engine/runtime/schedule/recording.hpp"
 #include "engine/runtime/schedule/step_rotation.hpp"
 
 namespace hindcast {
 
-struct Rollout::Work::Mode {
+struct ModeState {
     std::unique_ptr<Schedule> schedule;
     Timeline timeline;
     std::unique_ptr<StepRotation> rotation;  // of its step; nullptr: there is none
@@ -44,7 +43,8 @@ struct Rollout::Work::Mode {
         return all;
     }
 
-    Mode(RolloutMode which, std::unique_ptr<Schedule> s, const Array& counter, const Device& device)
+    ModeState(RolloutMode which, std::unique_ptr<Schedule> s, const Array& counter,
+              const Device& device)
         : schedule(std::move(s)),
           timeline(*schedule, counter),
           recording(*schedule, device),

@@ -8,11 +8,11 @@
 #include <functional>
 #include <utility>
 
-#include "engine/runtime/rollout/mode.hpp"
+#include "engine/runtime/rollout/modes.hpp"
 
 namespace hindcast {
 
-void Rollout::Work::limit_memory(MemoryLimit limit) {
+void RolloutModes::limit_memory(Rollout::MemoryLimit limit) {
     if (limit.bytes < 0)
         throw Error("a limit of " + std::to_string(limit.bytes) + " bytes of gradient memory");
     limit_ = std::move(limit);
@@ -20,23 +20,33 @@ void Rollout::Work::limit_memory(MemoryLimit limit) {
     forget_plans();
 }
 
-void Rollout::Work::force_plan(std::int64_t segment, std::int64_t checkpoints) {
+void RolloutModes::force_plan(std::int64_t segment, std::int64_t checkpoints) {
     if (segment < 1 || checkpoints < 1)
         throw Error("a checkpoint plan needs segments of at least one step, and one checkpoint");
     forced_ = {segment, checkpoints};
     forget_plans();
 }
 
-void Rollout::Work::forget_plans() {
+void RolloutModes::forget_plans() {
     for (auto& [mode, m] : modes_) {
         m->has_plan = false;
         m->recording.release();
     }
 }
 
+// If everything is stored there is no choice to make, except that long histories of a small program
+// may cost more than its steps.
+bool RolloutModes::may_recompute(ModeState& m) const {
+    const MemoryDemand demand = m.demand(bytes_of_others(m));
+    const std::int64_t history = demand.history(demand.steps);
+    if (forced_ || demand.fixed + history > limit_.bytes) return true;
+    constexpr std::int64_t far_histories = 16 * near_history_bytes;
+    return history > far_histories && steps_.step_function_bytes(m) > 0;
+}
+
 // The lasting memory of the other modes, in bytes; at most two modes go backwards. Runs call this,
 // so it allocates nothing.
-std::int64_t Rollout::Work::bytes_of_others(const Mode& m) const {
+std::int64_t RolloutModes::bytes_of_others(const ModeState& m) const {
     std::int64_t sum = 0;
     for (const auto& [mode, other] : modes_) {
         if (other.get() == &m || !other->schedule->has_backward) continue;
@@ -48,8 +58,8 @@ std::int64_t Rollout::Work::bytes_of_others(const Mode& m) const {
     return sum;
 }
 
-Rollout::Work::Mode& Rollout::Work::planned(RolloutMode mode) {
-    Mode& m = mode_for(mode, true);
+ModeState& RolloutModes::planned(RolloutMode mode) {
+    ModeState& m = mode_for(mode, true);
     const std::int64_t others = bytes_of_others(m);
     if (m.has_plan) {
         m.plan.peak_bytes += others - std::exchange(m.others, others);
@@ -59,9 +69,9 @@ Rollout::Work::Mode& Rollout::Work::planned(RolloutMode mode) {
     m.recording.release();
     const Schedule& s = *m.schedule;
     MemoryDemand demand = m.demand(others);
-    demand.functions = demand.step_functions = step_function_bytes(m);
-    if (is_one_function(s)) {
-        const FunctionExecutor* const functions = whole(m);
+    demand.functions = demand.step_functions = steps_.step_function_bytes(m);
+    if (RolloutSteps::is_one_function(s)) {
+        const FunctionExecutor* const functions = steps_.whole(m);
         demand.functions = functions == nullptr ? 0
                                                 : functions->predicted_bytes(RunKind::recording) +
                                                       functions->predicted_bytes(RunKind::back);
@@ -80,15 +90,15 @@ Rollout::Work::Mode& Rollout::Work::planned(RolloutMode mode) {
     m.plan = forced_
                  ? plan_of(demand, forced_->first, forced_->second, !limit_.spill.empty(), m.costs)
                  : plan_checkpoints(demand, budget, m.costs);
-    if (!uses_step_functions(m)) m.steps.reset();
+    if (!RolloutSteps::uses_step_functions(m)) m.steps.reset();
     m.functions = m.plan.segments > 1 ? *demand.step_functions : *demand.functions;
     m.others = others;
     m.has_plan = true;
     return m;
 }
 
-Rollout::Work::Mode& Rollout::Work::allocated(RolloutMode mode) {
-    Mode& m = planned(mode);
+ModeState& RolloutModes::allocated(RolloutMode mode) {
+    ModeState& m = planned(mode);
     if (m.recording.allocated()) return m;
     std::int64_t all = m.plan.peak_bytes;
     for (auto& [key, other] : modes_)
@@ -100,9 +110,7 @@ Rollout::Work::Mode& Rollout::Work::allocated(RolloutMode mode) {
     return m;
 }
 
-const CheckpointPlan& Rollout::Work::plan(RolloutMode mode) { return planned(mode).plan; }
-
-std::int64_t Rollout::Work::planned_bytes(const std::vector<RolloutMode>& modes) {
+std::int64_t RolloutModes::planned_bytes(const std::vector<RolloutMode>& modes) {
     for (const RolloutMode mode : modes) mode_for(mode, true);
     // The highest order takes most: where it fits the others do, and what its error calls the least
     // is enough for all. Twice, because functions that one plan forbids leave more for the others.
@@ -112,7 +120,7 @@ std::int64_t Rollout::Work::planned_bytes(const std::vector<RolloutMode>& modes)
         for (const RolloutMode mode : order) planned(mode);
     std::int64_t most = 0, stay = 0, given_back = 0;  // of one mode at work; of all
     for (const RolloutMode mode : modes) {
-        const Mode& m = *modes_.at(mode);
+        const ModeState& m = *modes_.at(mode);
         stay = m.others + m.stays();
         for (const Array& a : m.schedule->derivatives) stay += static_cast<std::int64_t>(a.bytes());
         most = std::max(most, m.plan.peak_bytes);
@@ -121,16 +129,16 @@ std::int64_t Rollout::Work::planned_bytes(const std::vector<RolloutMode>& modes)
     return stay + given_back <= limit_.bytes ? stay + given_back : most;
 }
 
-std::int64_t Rollout::Work::function_bytes() const {
+std::int64_t RolloutModes::function_bytes() const {
     std::int64_t sum = 0;
     for (const auto& [mode, m] : modes_)
         if (m->whole) sum += m->whole->bytes(RunKind::forward);
     return sum;
 }
 
-std::int64_t Rollout::Work::kept_bytes() const {
-    const auto found = modes_.find(RolloutMode::first);
-    return found == modes_.end() ? 0 : found->second->recording.bytes();
+std::int64_t RolloutModes::kept_bytes() const {
+    const ModeState* const m = find(RolloutMode::first);
+    return m == nullptr ? 0 : m->recording.bytes();
 }
 
 }  // namespace hindcast

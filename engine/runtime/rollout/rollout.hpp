@@ -215,8 +215,12 @@ public:
     // Bytes of the first-order mode: histories, checkpoints in memory, the copy of the final state.
     std::int64_t kept_bytes() const;
     std::int64_t steps() const;
-    std::size_t launches_per_step() const;   // as the program has them
-    std::size_t joined_launches_per_step();  // as they run, adjacent ones joined (fusion.hpp)
+    // The launches of a step: as the program has them, and as they run, adjacent ones joined
+    // (fusion.hpp).
+    struct StepLaunches {
+        std::size_t written = 0, joined = 0;
+    };
+    StepLaunches step_launches();
     // The name of the launch that joins the last launch of a step with the first of the next
     // (step_rotation.hpp), in runs that keep values; "": they stay apart.
     std::string launch_between_steps();

@@ -36,9 +36,9 @@ Force ConstraintSensors::load(int body, const Vec3& place,
     Force sum;
     for (int b = std::max(body, 1); b < static_cast<int>(t_.bodies.size()); ++b) {
         if (!carries(body, b)) continue;
-        const Inertia own =
-            body_inertia_of(t_, b, from_.xpos, from_.xquat, from_.xipos, from_.body_mass,
-                            from_.body_inertia, from_.body_iquat, from_.body_fullinertia);
+        const Inertia own = body_inertia_of(t_, b, from_.xpos, from_.xquat, from_.xipos,
+                                            from_.model.body_mass, from_.model.body_inertia,
+                                            from_.model.body_iquat, from_.model.body_fullinertia);
         Force f = own * accelerations[at(b)];
         if (t_.moves(b)) {
             const Motion v(from_.cvel[b]);
@@ -58,16 +58,16 @@ Force ConstraintSensors::of_contacts(int body, const Vec3& place) const {
     Vec3 moment, force;
     for (int k = 0; k < 3; ++k) moment[k] = 0, force[k] = 0;
     for_(
-        0, from_.contact_count[0],
+        0, from_.contacts.contact_count[0],
         [&](Int contact) {
-            const Int slot = from_.contact_slot[contact];
-            const Vec<Int, 7> pair = from_.pair_numbers[from_.slot_pair[slot]];
+            const Int slot = from_.contacts.contact_slot[contact];
+            const Vec<Int, 7> pair = from_.contacts.pair_numbers[from_.contacts.slot_pair[slot]];
             const Float side(from_.sensor_carries[first + pair[1]] -
                              from_.sensor_carries[first + pair[0]]);
-            const Mat3 frame = from_.slot_frame[slot];
-            const Six local = from_.contact_wrench[contact];
+            const Mat3 frame = from_.contacts.slot_frame[slot];
+            const Six local = from_.contacts.contact_wrench[contact];
             const Force f = shifted(in_world(frame, local, 3), in_world(frame, local, 0),
-                                    from_.slot_pos[slot], place);
+                                    from_.contacts.slot_pos[slot], place);
             for (int k = 0; k < 3; ++k) {
                 moment[k] += side * f.moment[k];
                 force[k] += side * f.force[k];
@@ -82,7 +82,7 @@ Force ConstraintSensors::of_equalities(int body, const Vec3& place) const {
     for (const EqualityRow& e : p_.equalities) {
         const bool weld = e.type == EqualityType::weld;
         if (!weld && e.type != EqualityType::connect) continue;
-        const Vec<Float, 12> data = from_.eq_data[e.number];
+        const Vec<Float, 12> data = from_.model.eq_data[e.number];
         const auto three = [&](int row) {
             return Vec3(row_force(row), row_force(row + 1), row_force(row + 2));
         };
@@ -151,17 +151,18 @@ Float ConstraintSensors::touch(const Sensor& s, const Vec3& place, const Mat3& a
     const Mat3 inward = transpose(axes);
     const Vec3 size(s.size[0], s.size[1], s.size[2]);
     for_(
-        0, from_.contact_count[0],
+        0, from_.contacts.contact_count[0],
         [&](Int contact) {
-            const Int slot = from_.contact_slot[contact];
-            const Vec<Int, 7> pair = from_.pair_numbers[from_.slot_pair[slot]];
+            const Int slot = from_.contacts.contact_slot[contact];
+            const Vec<Int, 7> pair = from_.contacts.pair_numbers[from_.contacts.slot_pair[slot]];
             const Bool first = pair[0] == body, second = pair[1] == body;
-            const Mat3 frame = from_.slot_frame[slot];
+            const Mat3 frame = from_.contacts.slot_frame[slot];
             const Vec3 normal(frame(0, 0), frame(0, 1), frame(0, 2));
             const Vec3 way = select(second, -normal, normal);
-            const Crossing met = crossing(kind_of(s.shape), size,
-                                          inward * (from_.slot_pos[slot] - place), inward * way);
-            const Float force = from_.contact_wrench[contact][0];
+            const Crossing met =
+                crossing(kind_of(s.shape), size, inward * (from_.contacts.slot_pos[slot] - place),
+                         inward * way);
+            const Float force = from_.contacts.contact_wrench[contact][0];
             sum += select((first || second) && force > 0.0 && met.is && met.leave >= 0.0, force,
                           Float(0));
         },
@@ -170,22 +171,23 @@ Float ConstraintSensors::touch(const Sensor& s, const Vec3& place, const Mat3& a
 }
 
 Float ConstraintSensors::row_force(int row) const {
-    const Bool works = from_.row_mass[row] > 0.0;
-    return select(works, Float(from_.row_force[row]), Float(0));
+    const Bool works = from_.rows.row_mass[row] > 0.0;
+    return select(works, Float(from_.rows.row_force[row]), Float(0));
 }
 
 Float ConstraintSensors::row_velocity(int row) const {
     Float sum;
-    for (int k = 0; k < t_.nv; ++k) sum = sum + from_.row_jacobian[row * t_.nv + k] * from_.qvel[k];
+    for (int k = 0; k < t_.nv; ++k)
+        sum = sum + from_.rows.row_jacobian[row * t_.nv + k] * from_.qvel[k];
     return sum;
 }
 
 Float ConstraintSensors::joint_limit(const Sensor& s) const {
     const Joint& joint = t_.joints[at(s.object)];
-    const Two range = from_.jnt_range[s.object];
+    const Two range = from_.model.jnt_range[s.object];
     for (const BallLimit& ball : p_.balls) {
         if (ball.joint != s.object) continue;
-        const Bool works = from_.row_mass[ball.row] > 0.0;
+        const Bool works = from_.rows.row_mass[ball.row] > 0.0;
         if (s.type == SensorType::jointlimitfrc) return row_force(ball.row);
         if (s.type == SensorType::jointlimitvel)
             return select(works, row_velocity(ball.row), Float(0));
@@ -208,17 +210,17 @@ Float ConstraintSensors::joint_limit(const Sensor& s) const {
         } else if (s.type == SensorType::jointlimitvel) {
             own = sign * from_.qvel[joint.dof];
         } else {
-            const RowNumbers numbers{from_.dof_row_mass[row], from_.dof_row_low[row],
-                                     from_.dof_row_high[row]};
-            own = -numbers.slope(sign * from_.qacc[joint.dof] - from_.dof_row_aref[row]);
+            const RowNumbers numbers{from_.rows.dof_row_mass[row], from_.rows.dof_row_low[row],
+                                     from_.rows.dof_row_high[row]};
+            own = -numbers.slope(sign * from_.qacc[joint.dof] - from_.rows.dof_row_aref[row]);
         }
-        value = select(from_.dof_row_mass[row] > 0.0, own, value);
+        value = select(from_.rows.dof_row_mass[row] > 0.0, own, value);
     }
     return value;
 }
 
 Float ConstraintSensors::tendon_limit(const Sensor& s) const {
-    const Two range = from_.tendon_range[s.object];
+    const Two range = from_.model.tendon_range[s.object];
     Float value;
     for (auto limit = p_.tendons.rbegin(); limit != p_.tendons.rend(); ++limit) {
         if (limit->tendon != s.object || limit->kind == DofRow::friction) continue;
@@ -232,7 +234,7 @@ Float ConstraintSensors::tendon_limit(const Sensor& s) const {
         } else {
             own = row_force(limit->row);
         }
-        value = select(from_.row_mass[limit->row] > 0.0, own, value);
+        value = select(from_.rows.row_mass[limit->row] > 0.0, own, value);
     }
     return value;
 }

@@ -46,7 +46,7 @@ Vec3 in_world(const Mat3& frame, const Six& local, int first) {
 }
 
 ContactSensors::Match ContactSensors::match(const Sensor& s, const Int& slot) const {
-    const Vec<Int, 7> pair = from_.pair_numbers[from_.slot_pair[slot]];
+    const Vec<Int, 7> pair = from_.contacts.pair_numbers[from_.contacts.slot_pair[slot]];
     const auto is_of = [&](const ContactSide& side, int which) {
         if (side.type == ObjectType::geom) return pair[2 + which] == side.number;
         Bool is = side.any();
@@ -57,7 +57,7 @@ ContactSensors::Match ContactSensors::match(const Sensor& s, const Int& slot) co
                turned = is_of(s.sides[0], 1) && is_of(s.sides[1], 0);
     Bool is = straight || turned;
     if (s.sides[0].type == ObjectType::site)
-        is = is && frames_.holds(s, frames_.now(s.frame), from_.slot_pos[slot]);
+        is = is && frames_.holds(s, frames_.now(s.frame), from_.contacts.slot_pos[slot]);
     return {pair, select(straight, Float(1), Float(-1)), is};
 }
 
@@ -94,10 +94,10 @@ std::vector<std::int64_t> pair_order(const robot::RobotModel& model) {
 
 Int ContactSensors::order(const Match& m, const Int& slot) const {
     // As round_shapes.cpp has them: of two opposite corners the lower one.
-    const Int3 own = from_.pair_order[from_.slot_pair[slot]];
+    const Int3 own = from_.contacts.pair_order[from_.contacts.slot_pair[slot]];
     const Int number = slot - own.y();
-    const Vec3 size = from_.geom_size[m.pair[3]];
-    const Mat3 frame = from_.slot_frame[slot], axes = from_.geom_xmat[m.pair[3]];
+    const Vec3 size = from_.model.geom_size[m.pair[3]];
+    const Mat3 frame = from_.contacts.slot_frame[slot], axes = from_.geometry.geom_xmat[m.pair[3]];
     const Vec3 corner(select(number % 2 == 1, size[0], -size[0]),
                       select(number / 2 == 1, size[1], -size[1]), -size[2]);
     const Bool turned = dot(Vec3(frame(0, 0), frame(0, 1), frame(0, 2)), axes * corner) > 0.0;
@@ -131,16 +131,16 @@ std::vector<Float> ContactSensors::chosen(const Sensor& s) const {
     for (Int& place : places) place = 0;
     Float found = 0;
     for_(
-        0, from_.contact_count[0],
+        0, from_.contacts.contact_count[0],
         [&](Int contact) {
-            const Int slot = from_.contact_slot[contact];
+            const Int slot = from_.contacts.contact_slot[contact];
             const Match m = match(s, slot);
             found += select(m.is, Float(1), Float(0));
             Float value = 0;
             if (s.reduce == Sensor::most_force)
-                value = ad::stop_gradient(size_of(from_.contact_wrench[contact]));
+                value = ad::stop_gradient(size_of(from_.contacts.contact_wrench[contact]));
             if (s.reduce == Sensor::least_distance)
-                value = -ad::stop_gradient(from_.slot_dist[slot]);
+                value = -ad::stop_gradient(from_.contacts.slot_dist[slot]);
             Int number = contact, place = order(m, slot);
             Bool moves = false;  // those that come after this one
             for (std::size_t k = 0; k < best.size(); ++k) {
@@ -161,20 +161,20 @@ std::vector<Float> ContactSensors::chosen(const Sensor& s) const {
     for (const Int& number : best) {
         const Bool is = number >= 0;
         const Int contact = max(number, Int(0));
-        const Int slot = max(Int(from_.contact_slot[contact]), Int(0));
+        const Int slot = max(Int(from_.contacts.contact_slot[contact]), Int(0));
         const Match m = match(s, slot);
         const Vec<Int, 7>& pair = m.pair;
         const Float& sign = m.sign;
-        const Mat3 frame = from_.slot_frame[slot];
-        const Vec3 place = from_.slot_pos[slot];
+        const Mat3 frame = from_.contacts.slot_frame[slot];
+        const Vec3 place = from_.contacts.slot_pos[slot];
         Told all;
         all[0] = found;
         if (s.needs_forces) {
-            const Six local = from_.contact_wrench[contact];
+            const Six local = from_.contacts.contact_wrench[contact];
             // With exchanged sides, normal and first tangent of the frame change their sign.
             for (int k = 0; k < 6; ++k) all[at(1 + k)] = local[k] * (k % 3 == 2 ? sign : Float(1));
         }
-        all[7] = from_.slot_dist[slot];
+        all[7] = from_.contacts.slot_dist[slot];
         for (int k = 0; k < 3; ++k) {
             all[at(8 + k)] = place[k];
             all[at(11 + k)] = frame(0, k) * sign;
@@ -202,15 +202,15 @@ std::vector<Float> ContactSensors::net(const Sensor& s) const {
     std::array<Float, 9> sums;  // force, moment about the origin, place times force
     for (Float& sum : sums) sum = 0;
     for_(
-        0, from_.contact_count[0],
+        0, from_.contacts.contact_count[0],
         [&](Int contact) {
-            const Int slot = from_.contact_slot[contact];
+            const Int slot = from_.contacts.contact_slot[contact];
             const Match m = match(s, slot);
             const Float counts = select(m.is, Float(1), Float(0));
             found += counts;
-            const Mat3 frame = from_.slot_frame[slot];
-            const Six local = from_.contact_wrench[contact];
-            const Vec3 place = from_.slot_pos[slot];
+            const Mat3 frame = from_.contacts.slot_frame[slot];
+            const Six local = from_.contacts.contact_wrench[contact];
+            const Vec3 place = from_.contacts.slot_pos[slot];
             const Float way = counts * m.sign, share = counts * size_of(local);
             const Vec3 force = in_world(frame, local, 0) * way;
             const Vec3 moment = in_world(frame, local, 3) * way + cross(place, force);

@@ -33,9 +33,10 @@ Float GeometrySensors::range(const Sensor& s) const {
 
 Float GeometrySensors::to(const SeenGeom& geom, const Vec3& p, const Vec3& v) const {
     if (geom.type != robot::GeomType::mesh && geom.type != robot::GeomType::hfield)
-        return crossing(kind_of(geom.type), from_.geom_size[geom.frame.number], p, v).distance();
-    const Float surface = to_triangles(from_.ray_triangle, from_.ray_vertex, geom.triangles.first,
-                                       geom.triangles.end, p, v);
+        return crossing(kind_of(geom.type), from_.model.geom_size[geom.frame.number], p, v)
+            .distance();
+    const Float surface = to_triangles(from_.geometry.ray_triangle, from_.geometry.ray_vertex,
+                                       geom.triangles.first, geom.triangles.end, p, v);
     if (geom.type == robot::GeomType::mesh) return surface;
     const auto& [x, y, height, depth] = geom.field;
     const Vec3 middle(0, 0, -0.5 * depth);
@@ -51,18 +52,19 @@ std::vector<Float> GeometrySensors::distance(const Sensor& s) const {
     Int nearest = -1;
     Float least = s.near.reach;
     for_(s.near.first, s.near.end, [&](Int slot) {
-        const Float dist = from_.apart_dist[slot];
+        const Float dist = from_.geometry.apart_dist[slot];
         const Bool nearer = dist < least;
         nearest = select(nearer, slot, nearest);
         least = min(dist, least);
     });
     const Bool some = nearest >= 0;
     const Int slot = max(nearest, Int(s.near.first));
-    const Float dist = from_.apart_dist[slot];
+    const Float dist = from_.geometry.apart_dist[slot];
     if (is_distance) return {select(some, dist, Float(s.near.reach))};
     // From the sensor's first geom to its second.
-    const Mat3 frame = from_.apart_frame[slot];
-    const Vec3 normal = Float(from_.apart_sign[slot]) * Vec3(frame(0, 0), frame(0, 1), frame(0, 2));
+    const Mat3 frame = from_.geometry.apart_frame[slot];
+    const Vec3 normal =
+        Float(from_.geometry.apart_sign[slot]) * Vec3(frame(0, 0), frame(0, 1), frame(0, 2));
     std::vector<Float> all;
     const auto say = [&](const Vec3& v) {
         for (int k = 0; k < 3; ++k) all.push_back(select(some, v[k], Float(0)));
@@ -71,7 +73,7 @@ std::vector<Float> GeometrySensors::distance(const Sensor& s) const {
         say(select(dist < 0.0, -normal, normal));
         return all;
     }
-    const Vec3 middle = from_.apart_pos[slot], half = normal * (0.5 * dist);
+    const Vec3 middle = from_.geometry.apart_pos[slot], half = normal * (0.5 * dist);
     say(middle - half);
     say(middle + half);
     return all;

@@ -36,7 +36,7 @@ SensorFrames::Subtree SensorFrames::subtree(int body) const {
         while (up > body) up = t_.bodies[at(up)].parent;
         if (up != body) continue;
         all.bodies.push_back(b);
-        const Float m = from_.body_mass[b];
+        const Float m = from_.model.body_mass[b];
         all.mass = all.mass + m;
         first = first + Vec3(from_.xipos[b]) * m;
     }
@@ -54,10 +54,10 @@ FrameNow SensorFrames::now(const SensedFrame& frame) const {
     f.turn = turn;
     if (frame.type == ObjectType::body) {
         f.place = from_.xipos[b];
-        f.turn = turn * normalize(from_.body_iquat[b]);
+        f.turn = turn * normalize(from_.model.body_iquat[b]);
     } else if (frame.type == ObjectType::geom) {
-        f.place = f.place + rotate(turn, from_.geom_pos[frame.number]);
-        f.turn = turn * normalize(from_.geom_quat[frame.number]);
+        f.place = f.place + rotate(turn, from_.model.geom_pos[frame.number]);
+        f.turn = turn * normalize(from_.model.geom_quat[frame.number]);
     } else if (frame.type == ObjectType::site) {
         const Site& site = t_.sites[at(frame.number)];
         const double *p = site.position, *q = site.orientation;

@@ -16,7 +16,7 @@ namespace {
 std::vector<Motion> accelerations(const Tree& tree, const SensorPlan& plan, const Sources& from) {
     if (!plan.needs_accelerations) return {};
     Motion world;
-    if (tree.gravity) world.linear = -from.gravity[0];
+    if (tree.gravity) world.linear = -from.model.gravity[0];
     std::vector<Motion> all = carried_accelerations(tree, world, from.cdof, from.cvel, from.qvel);
     for (int b = 1; b < static_cast<int>(tree.bodies.size()); ++b)
         for (const int k : tree.bodies[at(b)].dofs)
@@ -107,7 +107,7 @@ private:
         if (s.type == SensorType::subtreecom) return center;
         Vec3 momentum;
         for (const int b : bodies)
-            momentum = momentum + velocity_of(b, from_.xipos[b]) * Float(from_.body_mass[b]);
+            momentum = momentum + velocity_of(b, from_.xipos[b]) * Float(from_.model.body_mass[b]);
         const Vec3 velocity = momentum / all.mass;
         if (s.type == SensorType::subtreelinvel) return velocity;
         Vec3 sum;
@@ -115,7 +115,8 @@ private:
             if (!t_.moves(b)) continue;
             const Vec3 place = from_.xipos[b], spin = Motion(from_.cvel[b]).angular;
             sum = sum + own_momentum(b, spin) +
-                  cross(place - center, (velocity_of(b, place) - velocity) * from_.body_mass[b]);
+                  cross(place - center,
+                        (velocity_of(b, place) - velocity) * from_.model.body_mass[b]);
         }
         return sum;
     }
@@ -123,10 +124,10 @@ private:
     Vec3 own_momentum(int b, const Vec3& spin) const {
         const Quat turn(from_.xquat[b]);
         if (t_.full_inertia)
-            return rotate(turn,
-                          symmetric(from_.body_fullinertia[b]) * rotate(conjugate(turn), spin));
-        const Quat axes = turn * normalize(from_.body_iquat[b]);
-        const Vec3 local = rotate(conjugate(axes), spin), moments = from_.body_inertia[b];
+            return rotate(
+                turn, symmetric(from_.model.body_fullinertia[b]) * rotate(conjugate(turn), spin));
+        const Quat axes = turn * normalize(from_.model.body_iquat[b]);
+        const Vec3 local = rotate(conjugate(axes), spin), moments = from_.model.body_inertia[b];
         Vec3 own;
         for (int k = 0; k < 3; ++k) own[k] = moments[k] * local[k];
         return rotate(axes, own);
@@ -145,23 +146,24 @@ private:
     Float potential_energy() const {
         Float sum;
         for (int b = 1; t_.gravity && b < static_cast<int>(t_.bodies.size()); ++b)
-            sum = sum - from_.body_mass[b] * dot(from_.gravity[0], Vec3(from_.xipos[b]));
+            sum =
+                sum - from_.model.body_mass[b] * dot(from_.model.gravity[0], Vec3(from_.xipos[b]));
         if (!t_.springs) return sum;
         for (int j = 0; j < static_cast<int>(t_.joints.size()); ++j) {
             const Joint& joint = t_.joints[at(j)];
             const int ways = joint.scalars();
             Float square;
             for (int k = joint.qpos; k < joint.qpos + ways; ++k) {
-                const Float away = from_.qpos[k] - from_.qpos_spring[k];
+                const Float away = from_.qpos[k] - from_.model.qpos_spring[k];
                 square = square + away * away;
             }
             if (joint.dofs() >= 3) {
-                const Vec3 turn =
-                    rotation_vector(conjugate(quaternion_at(from_.qpos_spring, joint.qpos + ways)) *
-                                    quaternion_at(from_.qpos, joint.qpos + ways));
+                const Vec3 turn = rotation_vector(
+                    conjugate(quaternion_at(from_.model.qpos_spring, joint.qpos + ways)) *
+                    quaternion_at(from_.qpos, joint.qpos + ways));
                 square = square + dot(turn, turn);
             }
-            sum = sum + 0.5 * from_.jnt_stiffness[j] * square;
+            sum = sum + 0.5 * from_.model.jnt_stiffness[j] * square;
         }
         for (int i = 0; i < static_cast<int>(t_.tendons.size()); ++i) {
             const Tendon& tendon = t_.tendons[at(i)];
@@ -326,47 +328,19 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
                                actuator,
                                {*tree, qpos, tendon_length, tendon_moment},
                                qacc_sensed,
-                               body_mass,
-                               body_inertia,
-                               body_iquat,
-                               body_fullinertia,
-                               geom_pos,
-                               geom_quat,
-                               geom_size,
-                               gravity,
                                inertia,
-                               jnt_stiffness,
-                               qpos_spring,
-                               jnt_range,
-                               tendon_range,
-                               eq_data,
-                               dof_row_aref,
-                               dof_row_mass,
-                               dof_row_low,
-                               dof_row_high,
-                               row_jacobian,
-                               row_mass,
-                               row_force,
-                               contact_count,
-                               contact_slot,
-                               slot_pair,
-                               pair_numbers,
-                               slot_dist,
-                               slot_pos,
-                               slot_frame,
-                               contact_wrench,
-                               pair_order,
-                               geom_xmat,
-                               apart_dist,
-                               apart_pos,
-                               apart_frame,
-                               apart_sign,
-                               gear,
+                               {body_mass, body_inertia, body_iquat, body_fullinertia, geom_pos,
+                                geom_quat, geom_size, gravity, jnt_stiffness, qpos_spring,
+                                jnt_range, tendon_range, eq_data, gear},
+                               {dof_row_aref, dof_row_mass, dof_row_low, dof_row_high, row_jacobian,
+                                row_mass, row_force},
+                               {contact_count, contact_slot, slot_pair, pair_numbers, slot_dist,
+                                slot_pos, slot_frame, contact_wrench, pair_order},
+                               {geom_xmat, apart_dist, apart_pos, apart_frame, apart_sign,
+                                ray_triangle, ray_vertex},
                                tendon_bias,
                                tendon_length0,
                                volume_side,
-                               ray_triangle,
-                               ray_vertex,
                                sensor_carries,
                                point_force,
                                step,

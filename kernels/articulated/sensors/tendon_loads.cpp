@@ -24,7 +24,7 @@ Vec3 TendonLoads::site(int number) const {
 
 Float TendonLoads::of_rows(int tendon) const {
     const auto force = [&](int row) {
-        return select(from_.row_mass[row] > 0.0, Float(from_.row_force[row]), Float(0));
+        return select(from_.rows.row_mass[row] > 0.0, Float(from_.rows.row_force[row]), Float(0));
     };
     Float sum;
     for (const TendonRow& row : p_.tendons)
@@ -35,7 +35,7 @@ Float TendonLoads::of_rows(int tendon) const {
         if (e.first == tendon) sum = sum + force(e.row);
         if (e.second != tendon) continue;
         // As in constraint_rows.cpp.
-        const Vec<Float, 12> data = from_.eq_data[e.number];
+        const Vec<Float, 12> data = from_.model.eq_data[e.number];
         const Float x = from_.tendons.length(tendon) - from_.tendon_length0[tendon];
         const Float slope =
             data[1] + x * (2.0 * data[2] + x * (3.0 * data[3] + x * (4.0 * data[4])));
@@ -56,7 +56,7 @@ Float TendonLoads::tension(int number) const {
     for (int u = 0; u < static_cast<int>(t_.actuators.size()); ++u) {
         const Actuator& a = t_.actuators[at(u)];
         if (a.acts_on == robot::TransmissionType::tendon && a.target == number)
-            sum = sum + Six(from_.gear[u])[0] * from_.actuator_force[u];
+            sum = sum + Six(from_.model.gear[u])[0] * from_.actuator_force[u];
     }
     if (tendon.armature == 0) return sum;
     Float rate = from_.tendon_bias[number];
@@ -95,9 +95,9 @@ Force TendonLoads::load(int body, const Vec3& place) const {
             Obstacle obstacle;
             obstacle.is_sphere = geom.is_sphere;
             obstacle.place =
-                Vec3(from_.xpos[geom.body]) + rotate(turn, from_.geom_pos[geom.number]);
-            obstacle.axes = to_matrix(turn * normalize(from_.geom_quat[geom.number]));
-            obstacle.radius = Vec3(from_.geom_size[geom.number])[0];
+                Vec3(from_.xpos[geom.body]) + rotate(turn, from_.model.geom_pos[geom.number]);
+            obstacle.axes = to_matrix(turn * normalize(from_.model.geom_quat[geom.number]));
+            obstacle.radius = Vec3(from_.model.geom_size[geom.number])[0];
             Vec3 side;
             if (piece.side >= 0) {
                 side = site(piece.side);

@@ -1,10 +1,9 @@
-// Which launch an error of a CUDA device names, on the driver in software: in graphs and programs
-// of one block too, after many launches, and when the launch is no longer there.
+// The launch that an error of a CUDA device names, on the driver in software: in graphs too, after
+// many launches, and when the launch is no longer there.
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "engine/backend/single_block_use.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/program/sequence.hpp"
 #include "tests/support/arrays.hpp"
@@ -14,7 +13,6 @@
 
 using namespace hindcast;
 using namespace hindcast::lang;
-using backend::SingleBlockUse;
 using ir::Precision;
 using ir::Type;
 using test::array;
@@ -38,26 +36,24 @@ bool has(const std::string& text, const std::string& part) { return times(text, 
 
 }  // namespace
 
-TEST_CASE("CUDA device: a failure within a graph or a block names the launches that it holds") {
+TEST_CASE("CUDA device: a failure within a graph names the launches that it holds") {
     NEEDS_SOFTWARE_CUDA();
-    for (const SingleBlockUse use : {SingleBlockUse::never, SingleBlockUse::always})
-        for (const char* const fault : {"sticky=1", "sticky=2", "lost=1"}) {
-            CAPTURE(fault);
-            CAPTURE(use == SingleBlockUse::always);
-            const Software software("");
-            test::Pendulums p(fresh_device(WholeProgramUse::automatic, use), 20);
-            for (int k = 0; k < 3; ++k) p.run();
-            software.set(fault);
-            const std::string what = test::message([&] { p.run(); });
-            CAPTURE(what);
-            CHECK((software.count("graph_launches") > 0) == (use == SingleBlockUse::never));
-            CHECK(times(what, "since the last synchronisation: ") == 1);
-            CHECK(has(what, "a graph of: "));
-            CHECK(has(what, "(the launch 'advance' with rate: f64 [1]; x: f64 [40, 2])"));
-            CHECK(has(what, "(the launch 'squares' with x: f64 [40, 2]; sum: f64 [1])"));
-            // Of twenty steps each launch once.
-            CHECK(times(what, "a graph of: advance_") + times(what, ", advance_") <= 2);
-        }
+    for (const char* const fault : {"sticky=1", "sticky=2", "lost=1"}) {
+        CAPTURE(fault);
+        const Software software("");
+        test::Pendulums p(fresh_device(), 20);
+        for (int k = 0; k < 3; ++k) p.run();
+        software.set(fault);
+        const std::string what = test::message([&] { p.run(); });
+        CAPTURE(what);
+        CHECK(software.count("graph_launches") > 0);
+        CHECK(times(what, "since the last synchronisation: ") == 1);
+        CHECK(has(what, "a graph of: "));
+        CHECK(has(what, "(the launch 'advance' with rate: f64 [1]; x: f64 [40, 2])"));
+        CHECK(has(what, "(the launch 'squares' with x: f64 [40, 2]; sum: f64 [1])"));
+        // Of twenty steps each launch once.
+        CHECK(times(what, "a graph of: advance_") + times(what, ", advance_") <= 2);
+    }
 }
 
 TEST_CASE("CUDA device: a graph of a sequence is named by what it holds now") {
@@ -137,27 +133,25 @@ TEST_CASE("CUDA device: a fault of a launch that is gone is raised at the next s
 
 TEST_CASE("CUDA device: a fault within a graph comes after that of a launch before it") {
     NEEDS_SOFTWARE_CUDA();
-    for (const SingleBlockUse use : {SingleBlockUse::never, SingleBlockUse::always}) {
-        const auto device = fresh_device(WholeProgramUse::automatic, use);
-        const Array x = array({0, 1}), y = array({0, 1, 2}), grid(Type::f64, {10});
-        const Launch alone(device, scatter, Precision::f64, 3, {y, grid}, "alone");
-        Sequence sequence(device);
-        sequence.add_clear(grid);
-        sequence.add(Launch(device, scatter, Precision::f64, 2, {x, grid}, "in a graph"));
-        for (int k = 0; k < 3; ++k) sequence.run();
-        device->synchronize();
-        x.set_value(0, 0, 77);
-        y.set_value(2, 0, 88);
-        for (const bool graph_first : {false, true}) {
-            CAPTURE(graph_first);
-            if (graph_first) sequence.run();
-            alone.forward().run();
-            sequence.run();
-            const std::string what = test::message([&] { grid.value(0); });
-            CAPTURE(what);
-            CHECK(has(what, graph_first ? "in the launch 'in a graph'" : "in the launch 'alone'"));
-            CHECK(times(what, "in the launch") == 1);
-        }
+    const auto device = fresh_device();
+    const Array x = array({0, 1}), y = array({0, 1, 2}), grid(Type::f64, {10});
+    const Launch alone(device, scatter, Precision::f64, 3, {y, grid}, "alone");
+    Sequence sequence(device);
+    sequence.add_clear(grid);
+    sequence.add(Launch(device, scatter, Precision::f64, 2, {x, grid}, "in a graph"));
+    for (int k = 0; k < 3; ++k) sequence.run();
+    device->synchronize();
+    x.set_value(0, 0, 77);
+    y.set_value(2, 0, 88);
+    for (const bool graph_first : {false, true}) {
+        CAPTURE(graph_first);
+        if (graph_first) sequence.run();
+        alone.forward().run();
+        sequence.run();
+        const std::string what = test::message([&] { grid.value(0); });
+        CAPTURE(what);
+        CHECK(has(what, graph_first ? "in the launch 'in a graph'" : "in the launch 'alone'"));
+        CHECK(times(what, "in the launch") == 1);
     }
 }
 

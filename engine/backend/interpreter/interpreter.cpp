@@ -62,12 +62,8 @@ public:
                     lanes[r * reduce_lanes + static_cast<std::size_t>(i % reduce_lanes)] +=
                         item_totals_[r];
             }
-            for (std::size_t r = 0; r < item_totals_.size(); ++r) {
-                double* lane = &lanes[r * reduce_lanes];
-                for (int half = reduce_lanes / 2; half > 0; half /= 2)
-                    for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-                total[r] += lane[0];
-            }
+            for (std::size_t r = 0; r < item_totals_.size(); ++r)
+                total[r] += add_pairwise(&lanes[r * reduce_lanes]);
         }
         if (items == 0) return;
         add_fixed_sums();
@@ -229,8 +225,8 @@ private:
         region(0);
     }
 
-    // False if a break_unless ended the loop.
-    bool region(int r) {
+    // False if a break_unless ended the loop; `condition`: runs up to that op only.
+    bool region(int r, bool condition = false) {
         const bool watched = visit_ != nullptr || checked_;
         for (const Value v : lowered_.region(r).ops) {
             if (const Pure& pure = pure_[static_cast<std::size_t>(v)];
@@ -241,7 +237,7 @@ private:
             }
             const Op& op = lowered_.op(v);
             if (op.code == OpCode::break_unless) {
-                if (!operand(op, 0)) return false;
+                if (!operand(op, 0) || condition) return operand(op, 0) != 0;
                 continue;
             }
             if (op.nest >= 0)
@@ -391,24 +387,11 @@ private:
             if (counted) value(body.arguments[0]) = static_cast<std::uint32_t>(t);
             for (std::size_t k = 0; k < n; ++k) value(body.arguments[k + first]) = carried[k];
             const bool last_try = !counted && t == nest.max_trips;
-            if (last_try && condition_holds(nest.region[0])) over();
+            if (last_try && region(nest.region[0], true)) over();
             if (last_try || !region(nest.region[0])) break;
             for (std::size_t k = 0; k < n; ++k) carried[k] = value(body.yields[k]);
         }
         for (std::size_t k = 0; k < n; ++k) value(nest.results[k]) = carried[k];
-    }
-
-    // Runs a while_ body up to its break_unless only.
-    bool condition_holds(int r) {
-        for (const Value v : lowered_.region(r).ops) {
-            const Op& op = lowered_.op(v);
-            if (op.code == OpCode::break_unless) return operand(op, 0) != 0;
-            if (op.nest >= 0)
-                nested(op);
-            else
-                execute(v, op);
-        }
-        return false;
     }
 
     // A pure op: its function and its operands; missing operands are 0.

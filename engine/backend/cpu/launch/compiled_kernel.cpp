@@ -60,7 +60,6 @@ CompiledKernel::CompiledKernel(const ir::Kernel& lowered, const Form& form,
     : lowered_(lowered),
       options_(options),
       compiled_(lowered, form, options, fixed),
-      scratch_(plan_.scratch_offset.size()),
       fixed_(plan_) {
     for (std::size_t p = 0; p < form.size(); ++p) {
         const ir::Access access = plan_.kernel.parameters[p].access;
@@ -68,7 +67,6 @@ CompiledKernel::CompiledKernel(const ir::Kernel& lowered, const Form& form,
         if (access == ir::Access::reduce) reduces_.push_back(p);
         if (!plan_.rows[p].empty()) gathers_.emplace_back(plan_, static_cast<int>(p));
     }
-    pads_.resize(gathers_.size());
 }
 
 void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
@@ -90,7 +88,7 @@ void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunO
     const ActiveRange range = may_leave_out ? busy(bindings, items) : ActiveRange{0, items};
     if (is_short(range.end - range.begin)) pool = nullptr;
     for (InverseIndex& g : gathers_) g.prepare(bindings, items);
-    if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
+    if (!gathers_.empty()) terms_.lay_out(plan_, gathers_, items);
     const auto totals = static_cast<std::size_t>(chunks_of(items) * plan_.total_count);
     if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
 
@@ -102,7 +100,7 @@ void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunO
     for (const InverseIndex& g : gathers_) {
         const Binding& target = bindings[g.symbol()];
         split(pool, Cut(pool, target.count, 256), [&](std::int64_t begin, std::int64_t end) {
-            g.run(target, scratch_.data(), begin, end);
+            g.run(target, terms_.rows(), begin, end);
         });
     }
     if (!fixed_.empty()) {
@@ -175,7 +173,7 @@ bool CompiledKernel::defer(const Binding* bindings, std::int64_t items, const Ru
 void CompiledKernel::run_range(const Binding* bindings, std::int64_t begin, std::int64_t end,
                                Context& context) {
     if (plan_.arena_bytes > 0) context.arena = arena(plan_.arena_bytes);
-    context.scratch = scratch_.data();
+    context.scratch = terms_.rows();
     const int count = plan_.total_count;
     if (count == 0) {
         function_(bindings, begin, end, &context);
@@ -188,12 +186,8 @@ void CompiledKernel::run_range(const Binding* bindings, std::int64_t begin, std:
     for (std::int64_t at = begin; at < end; at += reduce_chunk) {
         std::fill_n(lanes, count * reduce_lanes, 0.0);
         function_(bindings, at, std::min(end, at + reduce_chunk), &context);
-        for (std::int64_t k = 0; k < count; ++k) {
-            double* lane = lanes + k * reduce_lanes;
-            for (int half = reduce_lanes / 2; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-            chunk_totals_[at / reduce_chunk * count + k] = lane[0];
-        }
+        for (std::int64_t k = 0; k < count; ++k)
+            chunk_totals_[at / reduce_chunk * count + k] = add_pairwise(lanes + k * reduce_lanes);
     }
     context.totals = nullptr;  // they were here
 }
@@ -333,39 +327,6 @@ const FixedPointSums& CompiledKernel::measure(const Binding* bindings, std::int6
     run_items(bindings, items, pool);
     fixed_.check(items);
     return fixed_;
-}
-
-void CompiledKernel::lay_out_scratch(std::int64_t items) {
-    bool same = items == laid_out_for_;
-    std::size_t groups = 0;
-    for (std::size_t k = 0; k < gathers_.size(); ++k) {
-        const InverseIndex& g = gathers_[k];
-        same &= pads_[k] == static_cast<char>(g.pads());
-        pads_[k] = static_cast<char>(g.pads());
-        if (g.pads()) groups += group_count(plan_.kernel.parameter(g.symbol()).components);
-    }
-    if (same) return;
-    laid_out_for_ = items;
-    const std::size_t bytes = plan_.scratch_offset.back() * items + groups * no_term_bytes;
-    if (scratch_memory_.size() < bytes) scratch_memory_ = AlignedBuffer<char>(bytes);
-    std::size_t behind = 0;  // bytes of those terms so far
-    const auto place = [&](std::size_t k) {
-        return scratch_memory_.data() + plan_.scratch_offset[k] * items + behind;
-    };
-    for (const InverseIndex& g : gathers_) {
-        const ir::Parameter& p = plan_.kernel.parameter(g.symbol());
-        std::size_t k = plan_.scratch[g.symbol()];
-        for (int group = 0; group < group_count(p.components); ++group) {
-            for (std::size_t r = 0; r < plan_.rows[g.symbol()].size(); ++r, ++k)
-                scratch_[k] = place(k);
-            if (!g.pads()) continue;
-            if (p.type == ir::Type::f64)
-                std::fill_n(reinterpret_cast<double*>(place(k)), no_term_bytes / 8, -0.0);
-            else
-                std::fill_n(reinterpret_cast<float*>(place(k)), no_term_bytes / 4, -0.0F);
-            behind += no_term_bytes;
-        }
-    }
 }
 
 CompiledKernel& CompiledKernels::prepare(const Binding* bindings, std::int64_t items,

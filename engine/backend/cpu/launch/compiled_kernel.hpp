@@ -81,7 +81,6 @@ private:
     // The kernel without its effects: only for the scales of the sums in fixed point.
     CompiledKernel& measuring();
     const FixedPointSums& measure(const Binding* bindings, std::int64_t items, ThreadPool* pool);
-    void lay_out_scratch(std::int64_t items);
 
     const ir::Kernel& lowered_;
     CompileOptions options_;
@@ -91,10 +90,7 @@ private:
     std::vector<std::size_t> sums_, reduces_;  // parameters
     std::vector<InverseIndex> gathers_;
     std::vector<double> chunk_totals_;  // [chunk][total]
-    std::vector<char*> scratch_;
-    AlignedBuffer<char> scratch_memory_;
-    std::int64_t laid_out_for_ = -1;
-    std::vector<char> pads_;  // then, per gather: a term of -0 stands behind each of its groups
+    TermMemory terms_;
     FixedPointSums fixed_;
     RerunBackup undo_{plan_};
     UnchangedItems idle_{plan_};

@@ -41,12 +41,6 @@ struct FactUpdate;
 
 inline constexpr std::int64_t reduce_chunk = 1024;
 inline constexpr int reduce_lanes = 16;
-// The total of a chunk, from those of its lanes, which do not keep theirs.
-inline double add_pairwise(double* lanes) {
-    for (int half = reduce_lanes / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-    return lanes[0];
-}
 
 // A launch's name and arguments, for errors.
 struct LaunchWords {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/plan/reduction.hpp"
 #include "engine/document/read.hpp"
 
 namespace hindcast::optim {

@@ -6,6 +6,7 @@
 #include "engine/backend/executable.hpp"
 #include "engine/ir/clone.hpp"
 #include "engine/ir/effects.hpp"
+#include "engine/ir/evaluate.hpp"
 
 namespace hindcast::backend {
 
@@ -18,6 +19,18 @@ using ir::Value;
 
 bool accumulates(const Parameter& p) {
     return p.access == Access::accumulate || p.access == Access::sum;
+}
+
+std::optional<std::int64_t> offset_from_item(const Kernel& kernel, Value index) {
+    const Op& op = kernel.op(index);
+    const auto is_item = [&](int k) { return kernel.op(op.operand[k]).code == OpCode::item; };
+    if (op.code == OpCode::item) return 0;
+    if (op.code != OpCode::add && op.code != OpCode::sub) return {};
+    const int number = op.code == OpCode::add && is_item(1) ? 0 : 1;
+    const Op& offset = kernel.op(op.operand[number]);
+    if (!is_item(1 - number) || offset.code != OpCode::constant) return {};
+    const std::int64_t n = ir::integer_of(offset.bits, offset.type);
+    return op.code == OpCode::add ? n : -n;
 }
 
 namespace {

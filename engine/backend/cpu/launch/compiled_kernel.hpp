@@ -19,7 +19,6 @@
 #include "engine/backend/plan/last_bindings.hpp"
 #include "engine/backend/plan/plan.hpp"
 #include "engine/backend/plan/work_split.hpp"
-#include "engine/base/aligned.hpp"
 
 namespace hindcast::backend::cpu {
 
@@ -68,7 +67,6 @@ private:
     void run_task(const Binding* bindings, std::int64_t begin, std::int64_t end, std::int64_t items,
                   std::uint64_t fixed_run, Context& context);
     ActiveRange occupied(const Binding* bindings, std::int64_t items) const;
-    void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     // Items from .. to, of so many.
     void run_items(const Binding* bindings, ActiveRange range, std::int64_t items,
                    ThreadPool* pool);
@@ -88,7 +86,7 @@ private:
     const Plan& plan_ = compiled_.plan;
     Function function_ = nullptr;
     std::vector<std::size_t> sums_, reduces_;  // parameters
-    std::vector<InverseIndex> gathers_;
+    std::vector<InverseIndex> inverses_;
     std::vector<double> chunk_totals_;  // [chunk][total]
     TermMemory terms_;
     FixedPointSums fixed_;
@@ -119,14 +117,14 @@ public:
 
     // The code for these bindings; compiles what was not met before.
     CompiledKernel& variant(const Binding* bindings, std::int64_t items,
-                            const TargetLoop* pull = nullptr) {
-        CompiledKernel& found = prepare(bindings, items, pull);
+                            const TargetLoop* loop = nullptr) {
+        CompiledKernel& found = prepare(bindings, items, loop);
         found.finish();
         return found;
     }
     // The same, but does not wait for it.
     CompiledKernel& prepare(const Binding* bindings, std::int64_t items,
-                            const TargetLoop* pull = nullptr);
+                            const TargetLoop* loop = nullptr);
 
 private:
     ir::Kernel lowered_;

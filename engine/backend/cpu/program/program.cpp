@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/cpu/emit/text_writer.hpp"
 #include "engine/backend/executable.hpp"
 #include "engine/backend/jit/machine_code.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 #include "engine/backend/plan/plan.hpp"
+#include "engine/backend/plan/reduction.hpp"
 #include "engine/base/float_environment.hpp"
 #include "engine/lang/lowering.hpp"
 
@@ -54,6 +55,8 @@ struct CpuProgram::State {
 
         Called(ProgramCall what, int width);
         std::int64_t bytes() const;
+        // Raises the fault that the call has reported, if any.
+        void raise_if_any(Context& of) const;
         // Adds up the gathered sum number `which`.
         static void add_gathered(const Called* c, std::int64_t which, void* target);
     };
@@ -125,14 +128,14 @@ void find_not_finite(const T* data, std::int64_t scalars, std::int32_t* flag) {
 
 // Writes the function: void program(ptr %frame, i64 %begin, i64 %end, i64 %shift), where frame
 // holds every address once; the numbers are those of a ranged text.
-class CpuProgram::Writer {
+class CpuProgram::Writer : TextWriter {
 public:
     Writer(State& state, int width) : state_(state), width_(width) {}
 
     std::string write(const ProgramText& text) {
-        put("br label %b0");
-        body_ += "b0:\n";
-        block_ = "b0";
+        const std::string first = label();
+        jump(first);
+        start(first);
         ranged_ = text.ranged;
         inlined_ = ops_of(text) <= most_inlined_ops;
         for (const ProgramPart& part : text.parts) write(part);
@@ -154,18 +157,6 @@ public:
     }
 
 private:
-    template <class... A>
-    void put(fmt::format_string<A...> format, A&&... arguments) {
-        body_ += "  " + fmt::format(format, std::forward<A>(arguments)...) + "\n";
-    }
-    template <class... A>
-    std::string let(fmt::format_string<A...> format, A&&... arguments) {
-        const std::string name = "%v" + std::to_string(next_++);
-        body_ += "  " + name + " = " + fmt::format(format, std::forward<A>(arguments)...) + "\n";
-        return name;
-    }
-    void declare(const std::string& d) { declarations_.insert("declare " + d); }
-
     std::string address(const void* memory) {
         const auto [at, fresh] = addresses_.try_emplace(memory, state_.frame.size());
         if (fresh) state_.frame.push_back(const_cast<void*>(memory));
@@ -197,26 +188,23 @@ private:
             for (const ProgramItem& item : part.items) write(item);
             return;
         }
-        const int n = next_++;
+        const std::string n = label();
         std::string first = std::to_string(down ? part.begin - 1 : part.begin),
                     last = std::to_string(part.end);
         if (ranged_) {
             first = down ? let("sub i64 %end, 1") : "%begin";
             last = down ? "%begin" : "%end";
         }
-        step_ = fmt::format("%t{}", n);
-        put("br label %l{}", n);
-        body_ += fmt::format("l{}:\n", n);
-        const std::string before = std::exchange(block_, fmt::format("l{}", n));
-        put("{} = phi i64 [ {}, %{} ], [ %n{}, %e{} ]", step_, first, before, n, n);
+        jump(n);
+        const std::string before = block_;
+        start(n);
+        step_ = let("phi i64 [ {}, %{} ], [ %n{}, %e{} ]", first, before, n, n);
         for (const ProgramItem& item : part.items) write(item);
-        put("br label %e{}", n);
-        body_ += fmt::format("e{}:\n", n);
+        jump("e" + n);
+        start("e" + n);
         put("%n{} = add i64 {}, {}", n, step_, down ? -1 : 1);
-        const std::string more = let("icmp {} i64 %n{}, {}", down ? "sge" : "slt", n, last);
-        put("br i1 {}, label %l{}, label %x{}", more, n, n);
-        body_ += fmt::format("x{}:\n", n);
-        block_ = fmt::format("x{}", n);
+        branch(let("icmp {} i64 %n{}, {}", down ? "sge" : "slt", n, last), n, "x" + n);
+        start("x" + n);
     }
 
     void write(const ProgramItem& item) {
@@ -235,19 +223,13 @@ private:
     }
 
     void write(const ProgramCheck& check) {
-        const int n = next_++;
         const std::string t = let("add i64 {}, {}", step_, check.offset);
-        const std::string due = let("icmp eq i64 {}, 0", let("urem i64 {}, {}", t, check.every));
-        put("br i1 {}, label %c{}, label %d{}", due, n, n);
-        body_ += fmt::format("c{}:\n", n);
-        block_ = fmt::format("c{}", n);
-        const bool wide = check.type == ir::Type::f64;
-        put("call void {}(ptr {}, i64 {}, ptr {})",
-            wide ? entry_of(find_not_finite<double>) : entry_of(find_not_finite<float>),
-            address(check.data), check.scalars, address(check.flag));
-        put("br label %d{}", n);
-        body_ += fmt::format("d{}:\n", n);
-        block_ = fmt::format("d{}", n);
+        when(let("icmp eq i64 {}, 0", let("urem i64 {}, {}", t, check.every)), [&] {
+            const bool wide = check.type == ir::Type::f64;
+            put("call void {}(ptr {}, i64 {}, ptr {})",
+                wide ? entry_of(find_not_finite<double>) : entry_of(find_not_finite<float>),
+                address(check.data), check.scalars, address(check.flag));
+        });
     }
 
     // piece(offset, bytes) for all bytes: once, or in a loop and for the remainder.
@@ -256,33 +238,36 @@ private:
         if (bytes <= 0) return;
         if (bytes <= most_straight) return piece("0", bytes);
         const std::int64_t whole = bytes / piece_bytes * piece_bytes;
-        const int n = next_++;
-        put("br label %m{}", n);
-        body_ += fmt::format("m{}:\n", n);
-        put("%o{} = phi i64 [ 0, %{} ], [ %w{}, %m{} ]", n, block_, n, n);
-        piece(fmt::format("%o{}", n), piece_bytes);
-        put("%w{} = add i64 %o{}, {}", n, n, piece_bytes);
-        put("br i1 {}, label %m{}, label %y{}", let("icmp slt i64 %w{}, {}", n, whole), n, n);
-        body_ += fmt::format("y{}:\n", n);
-        block_ = fmt::format("y{}", n);
+        const std::string n = label(), before = block_;
+        jump(n);
+        start(n);
+        const std::string offset = let("phi i64 [ 0, %{} ], [ %w{}, %{} ]", before, n, n);
+        piece(offset, piece_bytes);
+        put("%w{} = add i64 {}, {}", n, offset, piece_bytes);
+        branch(let("icmp slt i64 %w{}, {}", n, whole), n, "y" + n);
+        start("y" + n);
         if (bytes > whole) piece(std::to_string(whole), bytes - whole);
     }
 
     void copy_bytes(const std::string& to, const std::string& from, std::int64_t bytes) {
-        declare("void @llvm.memcpy.inline.p0.p0.i64(ptr, ptr, i64, i1)");
         in_pieces(bytes, [&](const std::string& offset, std::int64_t size) {
-            put("call void @llvm.memcpy.inline.p0.p0.i64(ptr align 4 {}, ptr align 4 {}, i64 {}, "
-                "i1 false)",
-                let("getelementptr i8, ptr {}, i64 {}", to, offset),
-                let("getelementptr i8, ptr {}, i64 {}", from, offset), size);
+            put("{}",
+                call("void", "memcpy.inline.p0.p0.i64",
+                     {{"ptr", "align 4 " + let("getelementptr i8, ptr {}, i64 {}", to, offset)},
+                      {"ptr", "align 4 " + let("getelementptr i8, ptr {}, i64 {}", from, offset)},
+                      {"i64", std::to_string(size)},
+                      {"i1", "false"}}));
         });
     }
 
     void fill_zero(const std::string& to, std::int64_t bytes) {
-        declare("void @llvm.memset.inline.p0.i64(ptr, i8, i64, i1)");
         in_pieces(bytes, [&](const std::string& offset, std::int64_t size) {
-            put("call void @llvm.memset.inline.p0.i64(ptr align 4 {}, i8 0, i64 {}, i1 false)",
-                let("getelementptr i8, ptr {}, i64 {}", to, offset), size);
+            put("{}",
+                call("void", "memset.inline.p0.i64",
+                     {{"ptr", "align 4 " + let("getelementptr i8, ptr {}, i64 {}", to, offset)},
+                      {"i8", "0"},
+                      {"i64", std::to_string(size)},
+                      {"i1", "false"}}));
         });
     }
 
@@ -363,51 +348,43 @@ private:
                 address(&c), which, data);
             return;
         }
+        // Entries that are known: no index is read, no branch taken.
         const std::string t = p.type == ir::Type::f64 ? "double" : "float";
+        const bool clears = p.access == Access::sum;
         for (int group = 0; group < group_count(p.components); ++group) {
             const int n = group_size(p.components, group);
+            const std::string v = fmt::format("<{} x {}>", padded(n), t);
             const std::size_t row = c.plan.scratch[symbol] + group * c.plan.rows[symbol].size();
-            unroll_gather(
-                inverse, t, n, padded(n), p.access == Access::sum, b, address(c.terms.rows()[row]),
-                let("getelementptr {}, ptr {}, i64 {}", t, data, 4 * b.component_stride * group));
-        }
-    }
-
-    // For entries that are known: no index is read, no branch taken.
-    void unroll_gather(const InverseIndex& gather, const std::string& t, int n, int lanes,
-                       bool clears, const Binding& b, const std::string& terms,
-                       const std::string& target) {
-        const std::string v = fmt::format("<{} x {}>", lanes, t);
-        for (std::int64_t i = 0; i < b.count; ++i) {
-            const std::uint32_t first = gather.first()[i], last = gather.first()[i + 1];
-            if (first == last && !clears) continue;
-            std::vector<std::string> at;
-            for (int k = 0; k < n; ++k)
-                at.push_back(let("getelementptr {}, ptr {}, i64 {}", t, target,
-                                 i * b.element_stride + k * b.component_stride));
-            std::string sum = "zeroinitializer";
-            for (int k = 0; k < n && !clears; ++k)
-                sum = let("insertelement {} {}, {} {}, i64 {}", v, k == 0 ? "poison" : sum, t,
-                          let("load {}, ptr {}", t, at[static_cast<std::size_t>(k)]), k);
-            for (std::uint32_t e = first; e < last; ++e) {
-                const std::string from =
-                    let("getelementptr {}, ptr {}, i64 {}", v, terms, gather.entries()[e]);
-                sum = let("fadd {} {}, {}", v, sum, let("load {}, ptr {}, align 4", v, from));
+            const std::string terms = address(c.terms.rows()[row]);
+            for (std::int64_t i = 0; i < b.count; ++i) {
+                const std::uint32_t first = inverse.first()[i], last = inverse.first()[i + 1];
+                if (first == last && !clears) continue;
+                std::vector<std::string> at;
+                for (int k = 0; k < n; ++k)
+                    at.push_back(let("getelementptr {}, ptr {}, i64 {}", t, data,
+                                     i * b.element_stride + (4 * group + k) * b.component_stride));
+                std::string sum = "zeroinitializer";
+                for (int k = 0; k < n && !clears; ++k)
+                    sum = let("insertelement {} {}, {} {}, i64 {}", v, k == 0 ? "poison" : sum, t,
+                              let("load {}, ptr {}", t, at[static_cast<std::size_t>(k)]), k);
+                for (std::uint32_t e = first; e < last; ++e) {
+                    const std::string from =
+                        let("getelementptr {}, ptr {}, i64 {}", v, terms, inverse.entries()[e]);
+                    sum = let("fadd {} {}, {}", v, sum, let("load {}, ptr {}, align 4", v, from));
+                }
+                for (int k = 0; k < n; ++k)
+                    put("store {} {}, ptr {}", t, let("extractelement {} {}, i64 {}", v, sum, k),
+                        at[static_cast<std::size_t>(k)]);
             }
-            for (int k = 0; k < n; ++k)
-                put("store {} {}, ptr {}", t, let("extractelement {} {}, i64 {}", v, sum, k),
-                    at[static_cast<std::size_t>(k)]);
         }
     }
 
     State& state_;
     int width_;
-    std::string functions_, body_, block_, step_ = "0";
-    std::set<std::string> declarations_;
+    std::string functions_, step_ = "0";
     std::map<std::string, std::string> defined_;  // functions: text -> name
     std::map<const void*, std::size_t> addresses_;
     bool uses_fault_ = false, ranged_ = false, inlined_ = true;
-    int next_ = 0;
 };
 
 CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_unique<State>()) {
@@ -430,31 +407,25 @@ std::int64_t CpuProgram::working_bytes() const {
     return sum;
 }
 
-namespace {
-
-// The fault that a call has reported, if any.
-template <class Called>
-void raise_if_any(Context& context, const Called& c) {
-    if (!context.fault.is_there()) return;
-    const KernelFault fault = context.fault;
-    context.fault.item = INT64_MAX;
-    raise_fault(c.plan.kernel, fault, c.call.bindings.data());
+void CpuProgram::State::Called::raise_if_any(Context& of) const {
+    if (!of.fault.is_there()) return;
+    const KernelFault fault = of.fault;
+    of.fault.item = INT64_MAX;
+    raise_fault(plan.kernel, fault, call.bindings.data());
 }
-
-}  // namespace
 
 void CpuProgram::run() {
     if (state_->ranged) throw Error("internal: a text over a range runs without one");
     const FloatEnvironment environment;
     state_->entry(state_->frame.data(), 0, 0, 0);
-    for (const auto& c : state_->calls) raise_if_any(c->context, *c);
+    for (const auto& c : state_->calls) c->raise_if_any(c->context);
 }
 
 void CpuProgram::run(std::int64_t begin, std::int64_t end, std::int64_t shift) {
     if (!state_->ranged || begin >= end) throw Error("internal: a program runs over no range");
     const FloatEnvironment environment;
     state_->entry(state_->frame.data(), begin, end, shift);
-    for (const auto& c : state_->calls) raise_if_any(c->context, *c);
+    for (const auto& c : state_->calls) c->raise_if_any(c->context);
 }
 
 // Addresses of its own, and what calls work with.
@@ -493,7 +464,7 @@ void CpuProgram::run(Frame& frame) const {
     const FloatEnvironment environment;
     state_->entry(frame.addresses.data(), 0, 0, 0);
     for (std::size_t k = 0; k < frame.contexts.size(); ++k)
-        raise_if_any(*frame.contexts[k], *state_->calls[k]);
+        state_->calls[k]->raise_if_any(*frame.contexts[k]);
 }
 
 }  // namespace hindcast::backend

@@ -9,21 +9,15 @@ using ir::OpCode;
 using ir::Value;
 
 Activity::Activity(const ir::Kernel& kernel, const std::vector<char>& active)
-    : kernel_(kernel),
-      active_(active),
-      varied_(kernel.ops.size()),
-      useful_(kernel.ops.size()),
-      gated_(kernel.ops.size()),
-      steep_(kernel.ops.size()),
-      divisor_(kernel.ops.size()) {
-    find_divisors();
-    spread_forward();
-    spread_backward();
-}
+    : Activity(kernel, active, {}, ir::no_value) {}
 
 Activity::Activity(const ir::Kernel& kernel, const std::set<Value>& inputs, Value output)
+    : Activity(kernel, std::vector<char>(kernel.parameters.size(), 0), inputs, output) {}
+
+Activity::Activity(const ir::Kernel& kernel, const std::vector<char>& active,
+                   const std::set<Value>& inputs, Value output)
     : kernel_(kernel),
-      active_(kernel.parameters.size(), 0),
+      active_(active),
       varied_(kernel.ops.size()),
       useful_(kernel.ops.size()),
       gated_(kernel.ops.size()),
@@ -42,6 +36,12 @@ void Activity::mark(std::vector<char>& set, Value v) {
     changed_ = true;
 }
 
+// `to` is in the sets that `from` is in.
+void Activity::pass(Sets sets, Value from, Value to) {
+    for (std::vector<char>* const set : sets)
+        if ((*set)[static_cast<std::size_t>(from)]) mark(*set, to);
+}
+
 void Activity::find_divisors() {
     for (const Op& op : kernel_.ops)
         if (op.code == OpCode::div && ir::is_real(op.type))
@@ -56,7 +56,7 @@ bool Activity::singular(Value v, int i) const {
 }
 
 // Values that a region passes on: yields (and inits) to results (and arguments).
-void Activity::link(std::vector<char>& set, const Op& op, bool forward) {
+void Activity::link(Sets sets, const Op& op, bool forward) {
     const ir::Nest& nest = kernel_.nest(op);
     const bool loop = op.code != OpCode::if_;
     const std::size_t first = op.code == OpCode::for_ ? 1 : 0;
@@ -69,17 +69,13 @@ void Activity::link(std::vector<char>& set, const Op& op, bool forward) {
             to.push_back(kernel_.region(nest.region[0]).arguments[k + first]);
         }
         if (!forward) std::swap(from, to);
-        bool any = false;
-        for (const Value v : from) any |= set[static_cast<std::size_t>(v)] != 0;
-        if (any)
-            for (const Value v : to) mark(set, v);
+        for (const Value x : from)
+            for (const Value v : to) pass(sets, x, v);
     }
 }
 
 void Activity::spread_forward() {
-    const auto is = [&](const std::vector<char>& set, Value v) {
-        return set[static_cast<std::size_t>(v)] != 0;
-    };
+    const Sets sets = {&varied_, &steep_};
     do {
         changed_ = false;
         for (std::size_t n = 0; n < kernel_.ops.size(); ++n) {
@@ -88,10 +84,7 @@ void Activity::spread_forward() {
             switch (op.code) {
                 case OpCode::if_:
                 case OpCode::for_:
-                case OpCode::while_:
-                    link(varied_, op, true);
-                    link(steep_, op, true);
-                    break;
+                case OpCode::while_: link(sets, op, true); break;
                 case OpCode::load:
                 case OpCode::own_load:
                 case OpCode::take:
@@ -99,20 +92,13 @@ void Activity::spread_forward() {
                     if (active_[static_cast<std::size_t>(op.symbol)]) mark(varied_, v);
                     break;
                 case OpCode::local_put:  // whose derivative is refused
-                case OpCode::local_accumulate:
-                    if (is(varied_, op.operand[2])) mark(varied_, op.operand[0]);
-                    if (is(steep_, op.operand[2])) mark(steep_, op.operand[0]);
-                    break;
-                case OpCode::local_load:
-                    if (is(varied_, op.operand[0])) mark(varied_, v);
-                    if (is(steep_, op.operand[0])) mark(steep_, v);
-                    break;
+                case OpCode::local_accumulate: pass(sets, op.operand[2], op.operand[0]); break;
+                case OpCode::local_load: pass(sets, op.operand[0], v); break;
                 default:
                     for (int i = 0; i < 3; ++i) {
-                        if (!differentiable(kernel_, op, i) || !is(varied_, op.operand[i]))
-                            continue;
-                        mark(varied_, v);
-                        if (is(steep_, op.operand[i]) || singular(v, i)) mark(steep_, v);
+                        if (!differentiable(kernel_, op, i) || !varied(op.operand[i])) continue;
+                        pass(sets, op.operand[i], v);
+                        if (singular(v, i)) mark(steep_, v);
                     }
             }
         }
@@ -153,9 +139,7 @@ void Activity::gate_uses() {
 
 void Activity::spread_backward() {
     gate_uses();
-    const auto is = [&](const std::vector<char>& set, Value v) {
-        return set[static_cast<std::size_t>(v)] != 0;
-    };
+    const Sets sets = {&useful_, &gated_};
     do {
         changed_ = false;
         for (std::size_t n = kernel_.ops.size(); n-- > 0;) {
@@ -164,10 +148,7 @@ void Activity::spread_backward() {
             switch (op.code) {
                 case OpCode::if_:
                 case OpCode::for_:
-                case OpCode::while_:
-                    link(useful_, op, false);
-                    link(gated_, op, false);
-                    break;
+                case OpCode::while_: link(sets, op, false); break;
                 case OpCode::accumulate:
                 case OpCode::own_store:
                 case OpCode::store_once:
@@ -176,22 +157,16 @@ void Activity::spread_backward() {
                 case OpCode::reduce:
                     if (active_[static_cast<std::size_t>(op.symbol)]) mark(useful_, op.operand[0]);
                     break;
-                case OpCode::local_load:
-                    if (is(useful_, v)) mark(useful_, op.operand[0]);
-                    if (is(gated_, v)) mark(gated_, op.operand[0]);
-                    break;
+                case OpCode::local_load: pass(sets, v, op.operand[0]); break;
                 case OpCode::local_put:  // whose derivative is refused
-                case OpCode::local_accumulate:
-                    if (is(useful_, op.operand[0])) mark(useful_, op.operand[2]);
-                    if (is(gated_, op.operand[0])) mark(gated_, op.operand[2]);
-                    break;
+                case OpCode::local_accumulate: pass(sets, op.operand[0], op.operand[2]); break;
                 default: {
                     const bool gate = op.code == OpCode::select || op.code == OpCode::min ||
                                       op.code == OpCode::max;
                     for (int i = 0; i < 3; ++i) {
-                        if (!is(useful_, v) || !differentiable(kernel_, op, i)) continue;
-                        mark(useful_, op.operand[i]);
-                        if (gate || is(gated_, v) || singular(v, i)) mark(gated_, op.operand[i]);
+                        if (!useful(v) || !differentiable(kernel_, op, i)) continue;
+                        pass(sets, v, op.operand[i]);
+                        if (gate || singular(v, i)) mark(gated_, op.operand[i]);
                     }
                 }
             }

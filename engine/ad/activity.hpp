@@ -8,6 +8,7 @@
 // Only values that are both varied and useful have adjoints; only varied ones have tangents.
 #pragma once
 
+#include <array>
 #include <set>
 #include <vector>
 
@@ -30,12 +31,16 @@ public:
     bool on(ir::Value v) const { return varied(v) && useful(v); }
 
 private:
+    using Sets = std::array<std::vector<char>*, 2>;  // of values
+    Activity(const ir::Kernel& kernel, const std::vector<char>& active,
+             const std::set<ir::Value>& inputs, ir::Value output);
     void find_divisors();
     bool singular(ir::Value v, int i) const;
     void spread_forward();
     void spread_backward();
     void mark(std::vector<char>& set, ir::Value v);
-    void link(std::vector<char>& set, const ir::Op& op, bool forward);
+    void pass(Sets sets, ir::Value from, ir::Value to);
+    void link(Sets sets, const ir::Op& op, bool forward);
     void gate_uses();
     bool may_be_skipped(int region, int from) const;
 

@@ -15,6 +15,58 @@ namespace hindcast::lang {
 
 namespace {
 
+// NaN stays NaN.
+Float limited(const Float& x, double lowest, double highest) {
+    const Float above = select(x < lowest, lowest, x);
+    return select(x > highest, highest, above);
+}
+template <std::size_t N>
+Float polynomial(const Float& x, const double (&c)[N]) {
+    Float p = c[N - 1];
+    for (std::size_t k = N - 1; k-- > 0;) p = fma(p, x, c[k]);
+    return p;
+}
+
+// high + low, |low| <= ulp(high) / 2 or little more.
+struct Pair {
+    Float high, low;
+};
+Pair sum(const Float& a, const Float& b) {  // |a| >= |b| or a = 0: exact
+    const Float high = a + b;
+    return {high, (a - high) + b};
+}
+// n / d, corrected by its remainder; 0 / d keeps the sign of n.high.
+Pair quotient(const Pair& n, const Pair& d) {
+    const Float inverse = 1 / d.high, q = n.high * inverse;
+    const Float remainder = fma(q, d.high, -n.high) + fma(q, d.low, -n.low);
+    return {q, -remainder * inverse};
+}
+
+// e^(x + tail) = 2^k (1 + r + rest), |r| <= ln2/2; `k` holds k + 2 bias.
+template <class Bits>
+struct Exponential {
+    Float r, rest;
+    Bits k;
+};
+// x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); `exponent`: k + bias.
+template <class Bits>
+struct Split {
+    Float f, k;
+    Bits exponent;
+};
+// x = n pi/2 + r - tail, |r| <= pi/4, n modulo 4 in the low bits of `quadrant`.
+template <class Bits>
+struct Angle {
+    Float r, tail;
+    Bits quadrant;
+};
+// asin(s) = s + p, where s = x or, if `large` (|x| > 1/2), s = sqrt((1 - |x|) / 2) and
+// asin|x| = pi/2 - 2 asin(s).
+struct ArcSine {
+    Bool large;
+    Float s, p;
+};
+
 template <class F>
 class Expansion {
 public:
@@ -22,6 +74,9 @@ public:
 
 private:
     using Bits = typename F::Bits;
+    using Exponential = lang::Exponential<Bits>;
+    using Split = lang::Split<Bits>;
+    using Angle = lang::Angle<Bits>;
     static constexpr int sign_position = F::real == ir::Type::f32 ? 31 : 63;
     static constexpr std::uint64_t sign_mask = std::uint64_t{1} << sign_position;
     static constexpr std::uint64_t fraction_mask = (std::uint64_t{1} << F::fraction_bits) - 1;
@@ -43,40 +98,10 @@ private:
     static Float negate_if_odd(const Bits& odd, const Float& value) {
         return real(bits(value) ^ (odd << sign_position));
     }
-    // NaN stays NaN.
-    static Float limited(const Float& x, double lowest, double highest) {
-        const Float above = select(x < lowest, lowest, x);
-        return select(x > highest, highest, above);
-    }
-    template <std::size_t N>
-    static Float polynomial(const Float& x, const double (&c)[N]) {
-        Float p = c[N - 1];
-        for (std::size_t k = N - 1; k-- > 0;) p = fma(p, x, c[k]);
-        return p;
-    }
-
-    // high + low, |low| <= ulp(high) / 2 or little more.
-    struct Pair {
-        Float high, low;
-    };
-    static Pair sum(const Float& a, const Float& b) {  // |a| >= |b| or a = 0: exact
-        const Float high = a + b;
-        return {high, (a - high) + b};
-    }
-    // n / d, corrected by its remainder; 0 / d keeps the sign of n.high.
-    static Pair quotient(const Pair& n, const Pair& d) {
-        const Float inverse = 1 / d.high, q = n.high * inverse;
-        const Float remainder = fma(q, d.high, -n.high) + fma(q, d.low, -n.low);
-        return {q, -remainder * inverse};
-    }
 
     // ------------------------------------------------------------ exponentials
 
-    // e^(x + tail) = 2^k (1 + r + rest), |r| <= ln2/2; x limited. `k` holds k + 2 bias.
-    struct Exponential {
-        Float r, rest;
-        Bits k;
-    };
+    // x limited.
     static Exponential exponential(const Float& x, const Float* tail = nullptr) {
         const Float shifted = fma(x, F::log2_e, F::rounder);
         const Float k = shifted - F::rounder;
@@ -134,11 +159,7 @@ private:
 
     // ------------------------------------------------------------ logarithms
 
-    // x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); x positive and normal. `exponent`: k + bias.
-    struct Split {
-        Float f, k;
-        Bits exponent;
-    };
+    // x positive and normal.
     static Split split(const Float& x) {
         const Bits b = bits(x) + (raw(1) - raw(F::sqrt_half));
         const Bits exponent = b >> F::fraction_bits;
@@ -240,13 +261,8 @@ private:
 
     // ------------------------------------------------------------ circular functions
 
-    // x = n pi/2 + r - tail, |r| <= pi/4, n modulo 4 in the low bits of `quadrant`: Cody and Waite
-    // with pi/2 in three words. The first fma is exact because its result has few enough bits.
-    // Angles beyond the limit count as 0.
-    struct Angle {
-        Float r, tail;
-        Bits quadrant;
-    };
+    // Cody and Waite with pi/2 in three words. The first fma is exact because its result has few
+    // enough bits. Angles beyond the limit count as 0.
     static Angle angle(const Float& x) {
         const Float a = select(abs(x) <= F::trigonometric_limit, x, x - x);  // infinity: NaN
         const Float shifted = fma(a, F::two_over_pi, F::rounder);
@@ -284,12 +300,6 @@ private:
         return negate_if_odd(a.quadrant, y.high + y.low);
     }
 
-    // asin(s) = s + p, where s = x or, for |x| > 1/2, s = sqrt((1 - |x|) / 2) and
-    // asin|x| = pi/2 - 2 asin(s).
-    struct ArcSine {
-        Bool large;
-        Float s, p;
-    };
     static ArcSine arc_sine(const Float& x) {
         const Float a = abs(x);
         const Bool large = a > 0.5;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/plan/reduction.hpp"
 #include "engine/document/read.hpp"
 
 namespace hindcast::optim {
@@ -277,11 +277,7 @@ double norm_as_reduced(std::span<const double> values) {
                 const double x = values[i] * scales[s];
                 lane[s][i % lanes] += x * x;
             }
-        for (std::size_t s = 0; s < 3; ++s) {
-            for (std::size_t half = lanes / 2; half > 0; half /= 2)
-                for (std::size_t l = 0; l < half; ++l) lane[s][l] += lane[s][l + half];
-            totals[s] += lane[s][0];
-        }
+        for (std::size_t s = 0; s < 3; ++s) totals[s] += backend::add_pairwise(lane[s]);
     }
     return norm_of(totals);
 }

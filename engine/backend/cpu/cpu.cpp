@@ -22,15 +22,16 @@ public:
     const ir::Kernel& kernel() const override { return kernel_; }
 
     void prepare(const Binding* bindings, std::int64_t items) override {
-        if (pulled_ && items >= enough_to_pull)
-            pulled_->prepare(bindings, items);
+        if (per_target_ && items >= enough_items)
+            per_target_->prepare(bindings, items);
         else
             whole_.prepare(bindings, items);
     }
 
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
         const FloatEnvironment environment;
-        if (pulled_ && items >= enough_to_pull && pulled_->run(bindings, items, options)) return;
+        if (per_target_ && items >= enough_items && per_target_->run(bindings, items, options))
+            return;
         whole_.variant(bindings, items).run(bindings, items, options);
     }
 
@@ -40,14 +41,14 @@ private:
     CpuExecutable(const ir::Kernel& kernel, PreparedKernel prepared, const CompileOptions& options)
         : kernel_(kernel), whole_(std::move(prepared.lowered), options, prepared.fixed) {
         if (!prepared.per_target.groups.empty())
-            pulled_ =
+            per_target_ =
                 std::make_unique<PerTargetLaunch>(prepared.plan, prepared.per_target, options);
     }
 
-    static constexpr std::int64_t enough_to_pull = 64;
+    static constexpr std::int64_t enough_items = 64;
     ir::Kernel kernel_;
     CompiledKernels whole_;
-    std::unique_ptr<PerTargetLaunch> pulled_;
+    std::unique_ptr<PerTargetLaunch> per_target_;
 };
 
 // Looks at the indices of a launch before it, so that the kernel need not; where they cannot be

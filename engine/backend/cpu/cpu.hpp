@@ -27,7 +27,8 @@ std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel,
 std::shared_ptr<Executable> compile_cpu_with_checks(const ir::Kernel& kernel,
                                                     CompileOptions options);
 
-// The code of launches over C-contiguous arrays, to read; several modules if sums are pulled.
+// The code of launches over C-contiguous arrays, to read; several modules if it has loops over
+// targets.
 std::string cpu_llvm_text(const ir::Kernel& kernel, const CompileOptions& options = {});
 std::string cpu_assembly(const ir::Kernel& kernel, const CompileOptions& options = {});
 

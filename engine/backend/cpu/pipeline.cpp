@@ -24,25 +24,25 @@ PreparedKernel prepare(const ir::Kernel& traced, const CompileOptions& options) 
 
 std::vector<std::string> llvm_modules(const PreparedKernel& kernel, const CompileOptions& options) {
     const Plan& plan = kernel.plan;
-    const PerTarget& pulled = kernel.per_target;
-    if (pulled.groups.empty()) return {emit(plan)};
+    const PerTarget& per_target = kernel.per_target;
+    if (per_target.groups.empty()) return {emit(plan)};
     std::vector<std::string> texts;
     std::vector<Binding> bindings(plan.kernel.parameters.size());
     for (std::size_t p = 0; p < bindings.size(); ++p)
         bindings[p].element_stride = plan.kernel.parameters[p].components;
-    for (const std::vector<int>& group : pulled.groups) {
-        TargetLoop pull(plan, group, true,
-                        texts.empty() ? pulled.reduced : std::vector<ir::Value>{});
-        const Form form = pull.form(pull.bind(bindings.data(), 0, false));
+    for (const std::vector<int>& group : per_target.groups) {
+        TargetLoop loop(plan, group, true,
+                        texts.empty() ? per_target.reduced : std::vector<ir::Value>{});
+        const Form form = loop.form(loop.bind(bindings.data(), 0, false));
         texts.push_back(
-            emit(make_plan(pull.kernel(), form, options, no_fixed_point(pull.kernel()))));
-        if (pull.shifted())
+            emit(make_plan(loop.kernel(), form, options, no_fixed_point(loop.kernel()))));
+        if (loop.shifted())
             texts.push_back(
-                emit(make_plan(pull.inner(), form, options, no_fixed_point(pull.inner()))));
+                emit(make_plan(loop.inner(), form, options, no_fixed_point(loop.inner()))));
     }
-    if (pulled.has_rest)
-        texts.push_back(emit(make_plan(pulled.rest, usual_form(pulled.rest), options,
-                                       fixed_for(pulled.rest, plan))));
+    if (per_target.has_rest)
+        texts.push_back(emit(make_plan(per_target.rest, usual_form(per_target.rest), options,
+                                       fixed_for(per_target.rest, plan))));
     return texts;
 }
 
@@ -68,20 +68,20 @@ std::string summations(const Plan& plan) {
 // The loops over targets after each of the passes that change them.
 void add_loops(const PreparedKernel& kernel, const CompileOptions& options,
                std::vector<KernelStage>& list) {
-    const PerTarget& pulled = kernel.per_target;
+    const PerTarget& per_target = kernel.per_target;
     constexpr Pass inside[] = {Pass::shifts, Pass::symmetry};
-    for (const std::vector<int>& group : pulled.groups) {
-        const bool is_first = &group == pulled.groups.data();
+    for (const std::vector<int>& group : per_target.groups) {
+        const bool is_first = &group == per_target.groups.data();
         PassSet on = options.passes;
         for (const Pass pass : inside) on = on.without(pass);
         std::string last;
         const auto add = [&](Pass pass) {
             Plan plan = kernel.plan;
             plan.passes = on;
-            const TargetLoop pull(plan, group, true,
-                                  is_first ? pulled.reduced : std::vector<ir::Value>{});
-            std::string text = ir::print(pull.kernel());
-            if (pull.shifted()) text += ir::print(pull.inner());
+            const TargetLoop loop(plan, group, true,
+                                  is_first ? per_target.reduced : std::vector<ir::Value>{});
+            std::string text = ir::print(loop.kernel());
+            if (loop.shifted()) text += ir::print(loop.inner());
             if (text == last) return;
             last = text;
             list.push_back({info(pass).name, std::move(text)});
@@ -93,7 +93,7 @@ void add_loops(const PreparedKernel& kernel, const CompileOptions& options,
             add(pass);
         }
     }
-    if (pulled.has_rest) list.push_back({"left to the items", ir::print(pulled.rest)});
+    if (per_target.has_rest) list.push_back({"left to the items", ir::print(per_target.rest)});
 }
 
 }  // namespace

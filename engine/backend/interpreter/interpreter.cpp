@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/backend/plan/fixed_point.hpp"
+#include "engine/backend/plan/reduction.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/lang/lowering.hpp"
 
@@ -26,6 +27,42 @@ bool has_elementary(const Kernel& kernel) {
         if (ir::info(op.code).op_class == ir::OpClass::elementary) return true;
     return false;
 }
+
+// A sum in fixed point (fixed_point.hpp): the facts that its scale depends on, its totals so far.
+struct FixedSum {
+    double largest = 0;
+    std::int64_t terms = 0;
+    FixedScale scale;
+    struct Total {
+        std::int64_t high = 0, low = 0;
+        unsigned non_finite = 0;
+    };
+    std::map<std::pair<std::int64_t, int>, Total> totals;  // of (element, component)
+
+    void measure(double term, bool counted) {
+        if (non_finite_kind(term) == 0) largest = std::max(largest, std::abs(term));
+        terms += counted;
+    }
+    void add(std::int64_t element, int component, double term, Type type) {
+        Total& total = totals[{element, component}];
+        const unsigned kind = non_finite_kind(term);
+        total.non_finite |= kind;
+        if (kind != 0) return;
+        const FixedTerm fixed = fixed_term(term, scale, type);
+        total.high += fixed.high;
+        total.low += fixed.low;
+    }
+    double value(const Total& total, Type type) const {
+        return total.non_finite != 0 ? non_finite_sum(total.non_finite)
+                                     : fixed_value(total.high, total.low, scale, type);
+    }
+};
+
+// A pure op: its function and its operands; missing operands are 0.
+struct Pure {
+    ir::Evaluator evaluate = nullptr;
+    std::uint32_t operand[3] = {};
+};
 
 class Interpreter final : public Executable {
 public:
@@ -62,12 +99,8 @@ public:
                     lanes[r * reduce_lanes + static_cast<std::size_t>(i % reduce_lanes)] +=
                         item_totals_[r];
             }
-            for (std::size_t r = 0; r < item_totals_.size(); ++r) {
-                double* lane = &lanes[r * reduce_lanes];
-                for (int half = reduce_lanes / 2; half > 0; half /= 2)
-                    for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-                total[r] += lane[0];
-            }
+            for (std::size_t r = 0; r < item_totals_.size(); ++r)
+                total[r] += add_pairwise(&lanes[r * reduce_lanes]);
         }
         if (items == 0) return;
         add_fixed_sums();
@@ -84,18 +117,6 @@ public:
     }
 
 private:
-    // Fixed point, see fixed_point.hpp: what the scale depends on, and the sums under way.
-    struct FixedSum {
-        double largest = 0;
-        std::int64_t terms = 0;
-        FixedScale scale;
-        struct Total {
-            std::int64_t high = 0, low = 0;
-            unsigned non_finite = 0;
-        };
-        std::map<std::pair<std::int64_t, int>, Total> totals;  // of (element, component)
-    };
-
     // Runs all items without effects, for the scales.
     void measure(const Binding* bindings, std::int64_t items) {
         fixed_sums_.assign(fixed_.size(), {});
@@ -116,28 +137,17 @@ private:
         FixedSum& sum = fixed_sums_[static_cast<std::size_t>(op.symbol)];
         element(op);  // raises where the index is out of range
         const double term = ir::real_of(operand(op, 1), op.type);
-        const unsigned kind = non_finite_kind(term);
-        if (measuring_) {
-            if (kind == 0) sum.largest = std::max(sum.largest, std::abs(term));
-            if (fixed_[static_cast<std::size_t>(op.symbol)].counted) ++sum.terms;
-            return;
-        }
-        FixedSum::Total& total = sum.totals[{integer(op, 0), op.component}];
-        total.non_finite |= kind;
-        if (kind != 0) return;
-        const FixedTerm fixed = fixed_term(term, sum.scale, op.type);
-        total.high += fixed.high;
-        total.low += fixed.low;
+        if (measuring_)
+            sum.measure(term, fixed_[static_cast<std::size_t>(op.symbol)].counted);
+        else
+            sum.add(integer(op, 0), op.component, term, op.type);
     }
 
     void add_fixed_sums() const {
         for (std::size_t p = 0; p < fixed_sums_.size(); ++p)
             for (const auto& [key, total] : fixed_sums_[p].totals) {
                 const Type type = lowered_.parameters[p].type;
-                const double value =
-                    total.non_finite != 0
-                        ? non_finite_sum(total.non_finite)
-                        : fixed_value(total.high, total.low, fixed_sums_[p].scale, type);
+                const double value = fixed_sums_[p].value(total, type);
                 if (value == 0) continue;
                 char* at = address(static_cast<int>(p), key.second, key.first);
                 const Bits sum = ir::evaluate_op(OpCode::add, type, type, read_scalar(at, type),
@@ -229,8 +239,8 @@ private:
         region(0);
     }
 
-    // False if a break_unless ended the loop.
-    bool region(int r) {
+    // False if a break_unless ended the loop; `condition`: runs up to that op only.
+    bool region(int r, bool condition = false) {
         const bool watched = visit_ != nullptr || checked_;
         for (const Value v : lowered_.region(r).ops) {
             if (const Pure& pure = pure_[static_cast<std::size_t>(v)];
@@ -241,7 +251,7 @@ private:
             }
             const Op& op = lowered_.op(v);
             if (op.code == OpCode::break_unless) {
-                if (!operand(op, 0)) return false;
+                if (!operand(op, 0) || condition) return operand(op, 0) != 0;
                 continue;
             }
             if (op.nest >= 0)
@@ -391,31 +401,12 @@ private:
             if (counted) value(body.arguments[0]) = static_cast<std::uint32_t>(t);
             for (std::size_t k = 0; k < n; ++k) value(body.arguments[k + first]) = carried[k];
             const bool last_try = !counted && t == nest.max_trips;
-            if (last_try && condition_holds(nest.region[0])) over();
+            if (last_try && region(nest.region[0], true)) over();
             if (last_try || !region(nest.region[0])) break;
             for (std::size_t k = 0; k < n; ++k) carried[k] = value(body.yields[k]);
         }
         for (std::size_t k = 0; k < n; ++k) value(nest.results[k]) = carried[k];
     }
-
-    // Runs a while_ body up to its break_unless only.
-    bool condition_holds(int r) {
-        for (const Value v : lowered_.region(r).ops) {
-            const Op& op = lowered_.op(v);
-            if (op.code == OpCode::break_unless) return operand(op, 0) != 0;
-            if (op.nest >= 0)
-                nested(op);
-            else
-                execute(v, op);
-        }
-        return false;
-    }
-
-    // A pure op: its function and its operands; missing operands are 0.
-    struct Pure {
-        ir::Evaluator evaluate = nullptr;
-        std::uint32_t operand[3] = {};
-    };
 
     Kernel kernel_, lowered_;
     std::vector<FixedPoint> fixed_;

@@ -231,4 +231,42 @@ void InverseIndex::run(const Binding& target, char* const* scratch, std::int64_t
         run_type<float>(target, scratch, begin, end);
 }
 
+void TermMemory::lay_out(const Plan& plan, std::span<const InverseIndex> inverses,
+                         std::int64_t items) {
+    constexpr std::size_t no_term_bytes = 64;
+    bool same = items == items_ && padded_.size() == inverses.size();
+    padded_.resize(inverses.size());
+    std::size_t groups = 0;
+    for (std::size_t k = 0; k < inverses.size(); ++k) {
+        const char pads = inverses[k].pads() ? 1 : 0;
+        same &= padded_[k] == pads;
+        padded_[k] = pads;
+        if (pads) groups += group_count(plan.kernel.parameter(inverses[k].symbol()).components);
+    }
+    if (same) return;
+    items_ = items;
+    const auto row_items = static_cast<std::size_t>(scratch_items(items));
+    const std::size_t needed = plan.scratch_offset.back() * row_items + groups * no_term_bytes;
+    if (memory_.size() < needed) memory_ = AlignedBuffer<char>(needed);
+    rows_.resize(plan.scratch_offset.size());
+    std::size_t behind = 0;  // bytes of those terms so far
+    const auto place = [&](std::size_t k) {
+        return memory_.data() + plan.scratch_offset[k] * row_items + behind;
+    };
+    for (const InverseIndex& inverse : inverses) {
+        const ir::Parameter& p = plan.kernel.parameter(inverse.symbol());
+        std::size_t k = plan.scratch[inverse.symbol()];
+        for (int group = 0; group < group_count(p.components); ++group) {
+            for (std::size_t r = 0; r < plan.rows[inverse.symbol()].size(); ++r, ++k)
+                rows_[k] = place(k);
+            if (!inverse.pads()) continue;
+            if (p.type == ir::Type::f64)
+                std::fill_n(reinterpret_cast<double*>(place(k)), no_term_bytes / 8, -0.0);
+            else
+                std::fill_n(reinterpret_cast<float*>(place(k)), no_term_bytes / 4, -0.0F);
+            behind += no_term_bytes;
+        }
+    }
+}
+
 }  // namespace hindcast::backend

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/backend/plan/plan.hpp"
@@ -24,8 +25,6 @@ namespace hindcast::backend {
 
 // Items rounded up to whole vectors: the length of one row of scratch memory.
 inline std::int64_t scratch_items(std::int64_t items) { return (items + 63) & ~std::int64_t{63}; }
-// Behind the rows of a group of components: a term of -0.
-inline constexpr std::size_t no_term_bytes = 64;
 
 // The gather pass of one parameter of a plan.
 class InverseIndex {
@@ -87,6 +86,22 @@ private:
     std::vector<std::uint64_t> key_;
     std::vector<std::size_t> passing_;  // parts of the key that later launches do not have again
     std::vector<std::unique_ptr<Inverse>> known_;  // the last one used first
+};
+
+// Scratch memory for the terms of a launch (Plan::scratch): a row for each, and a term of -0 behind
+// the rows of a group of components where its inverse is padded.
+class TermMemory {
+public:
+    // Once the inverses are prepared; allocates nothing for a launch like the one before.
+    void lay_out(const Plan& plan, std::span<const InverseIndex> inverses, std::int64_t items);
+    char* const* rows() const { return rows_.data(); }
+    std::size_t bytes() const { return memory_.size(); }
+
+private:
+    std::vector<char*> rows_;
+    AlignedBuffer<char> memory_;
+    std::int64_t items_ = -1;   // laid out for so many
+    std::vector<char> padded_;  // per inverse
 };
 
 }  // namespace hindcast::backend

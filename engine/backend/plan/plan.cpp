@@ -5,6 +5,8 @@
 
 #include "engine/backend/executable.hpp"
 #include "engine/ir/clone.hpp"
+#include "engine/ir/effects.hpp"
+#include "engine/ir/evaluate.hpp"
 
 namespace hindcast::backend {
 
@@ -17,6 +19,18 @@ using ir::Value;
 
 bool accumulates(const Parameter& p) {
     return p.access == Access::accumulate || p.access == Access::sum;
+}
+
+std::optional<std::int64_t> offset_from_item(const Kernel& kernel, Value index) {
+    const Op& op = kernel.op(index);
+    const auto is_item = [&](int k) { return kernel.op(op.operand[k]).code == OpCode::item; };
+    if (op.code == OpCode::item) return 0;
+    if (op.code != OpCode::add && op.code != OpCode::sub) return {};
+    const int number = op.code == OpCode::add && is_item(1) ? 0 : 1;
+    const Op& offset = kernel.op(op.operand[number]);
+    if (!is_item(1 - number) || offset.code != OpCode::constant) return {};
+    const std::int64_t n = ir::integer_of(offset.bits, offset.type);
+    return op.code == OpCode::add ? n : -n;
 }
 
 namespace {
@@ -51,7 +65,6 @@ public:
         classify(0, false, 1);
         collect_rows(0);
         for (std::size_t r = 0; r < kernel_.regions.size(); ++r) collect_fixed(static_cast<int>(r));
-        find_changed();
         std::size_t bytes = 0;
         for (std::size_t p = 0; p < n; ++p) {
             const Parameter& parameter = kernel_.parameters[p];
@@ -69,6 +82,7 @@ public:
                 }
         }
         plan_.scratch_offset.push_back(bytes);
+        find_changed();
         plan_.varies.assign(kernel_.ops.size(), 0);
         for (std::size_t v = 0; v < kernel_.ops.size(); ++v)
             plan_.varies[v] = kernel_.ops[v].code == OpCode::item;
@@ -185,26 +199,19 @@ private:
         ir::remove_dead_ops(kernel_, true);
     }
 
-    // Parameters that a run reads and changes.
+    // Parameters that a run reads and changes; only sums in fixed point run twice.
     void find_changed() {
-        std::vector<char> loaded(kernel_.parameters.size(), 0), changed = loaded;
-        for (const ir::Region& region : kernel_.regions)
-            for (const Value v : region.ops)
-                if (kernel_.op(v).code == OpCode::own_load) loaded[kernel_.op(v).symbol] = 1;
-        for (const ir::Region& region : kernel_.regions)
-            for (const Value v : region.ops) {
-                const Op& op = kernel_.op(v);
-                const bool adds = op.code == OpCode::accumulate;
-                if (op.code == OpCode::take || op.code == OpCode::atomic_add ||
-                    op.code == OpCode::atomic_min || op.code == OpCode::atomic_max ||
-                    (op.code == OpCode::own_store && loaded[op.symbol]) ||
-                    (adds && plan_.summation[op.symbol] == Summation::atomic) ||
-                    (adds && plan_.summation[op.symbol] == Summation::own &&
-                     kernel_.parameter(op.symbol).access == Access::accumulate))
-                    changed[op.symbol] = 1;
-            }
-        for (std::size_t p = 0; p < changed.size(); ++p)
-            if (changed[p] != 0) plan_.changed.push_back(static_cast<int>(p));
+        if (plan_.fixed_symbols.empty()) return;
+        const std::vector<ir::Effects> effects = ir::effects_of(kernel_);
+        for (std::size_t p = 0; p < effects.size(); ++p) {
+            const ir::Effects& e = effects[p];
+            const Summation how = plan_.summation[p];
+            const bool adds =
+                e.adds() && (how == Summation::atomic || (how == Summation::own && !e.clears));
+            if (adds || e.counts ||
+                ((e.reads_own || e.reads_other) && (e.writes_own || e.writes_other)))
+                plan_.changed.push_back(static_cast<int>(p));
+        }
     }
 
     bool varying(Value v) const { return v >= 0 && plan_.varies[v] != 0; }

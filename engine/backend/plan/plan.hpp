@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/backend/pass_set.hpp"
@@ -46,6 +47,8 @@ Form form_of(const ir::Kernel& kernel, const Binding* bindings);
 Form usual_form(const ir::Kernel& kernel);  // every array C-contiguous
 
 bool accumulates(const ir::Parameter& p);  // or defines, as a sum
+// The constant in an index of the form item + constant.
+std::optional<std::int64_t> offset_from_item(const ir::Kernel& kernel, ir::Value index);
 enum class Summation : std::uint8_t { own, gathered, fixed, atomic };
 
 // One contribution per item to one element of a gathered parameter.

@@ -1,21 +1,17 @@
 // Emission of regions: branches and loops, uniform and varying.
 #include <algorithm>
 
-#include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/cpu/emit/kernel_writer.hpp"
 
 namespace hindcast::backend::cpu {
 
-using ir::Op;
-using ir::OpCode;
-using ir::Value;
-
-void Emitter::region(int r, std::size_t from, std::size_t to) {
+void KernelWriter::region(int r, std::size_t from, std::size_t to) {
     const std::vector<Value>& ops = kernel_.region(r).ops;
     if (from == 0) group_ops(r);
     for (std::size_t k = from; k < std::min(to, ops.size()); ++k) op(ops[k], kernel_.op(ops[k]));
 }
 
-void Emitter::if_uniform(const Op& op) {
+void KernelWriter::if_uniform(const Op& op) {
     const ir::Nest& nest = kernel_.nest(op);
     std::vector<Variable> results;
     for (const Value r : nest.results) results.push_back(variable(type(r), ""));
@@ -35,7 +31,7 @@ void Emitter::if_uniform(const Op& op) {
 }
 
 // Few pure ops, which cost less than a branch around them.
-bool Emitter::is_cheap(int r) const {
+bool KernelWriter::is_cheap(int r) const {
     int cost = 0;
     for (const Value v : kernel_.region(r).ops) {
         const OpCode code = kernel_.op(v).code;
@@ -46,7 +42,7 @@ bool Emitter::is_cheap(int r) const {
 }
 
 // Both sides under masks, each jumped over if no lane takes it.
-void Emitter::if_varying(const Op& op) {
+void KernelWriter::if_varying(const Op& op) {
     const ir::Nest& nest = kernel_.nest(op);
     const std::string condition = vector(op.operand[0]), outer = mask_;
     Names yields[2];
@@ -74,7 +70,7 @@ void Emitter::if_varying(const Op& op) {
 }
 
 // Variables of what a loop carries, holding the first values.
-std::vector<Emitter::Variable> Emitter::carried(const Op& op) {
+std::vector<Variable> KernelWriter::carried(const Op& op) {
     const ir::Nest& nest = kernel_.nest(op);
     std::vector<Variable> variables;
     for (std::size_t k = 0; k < nest.results.size(); ++k) {
@@ -84,7 +80,7 @@ std::vector<Emitter::Variable> Emitter::carried(const Op& op) {
     return variables;
 }
 
-void Emitter::read_arguments(const Op& op, const std::vector<Variable>& variables) {
+void KernelWriter::read_arguments(const Op& op, const std::vector<Variable>& variables) {
     const std::vector<Value>& arguments = kernel_.region(kernel_.nest(op).region[0]).arguments;
     const std::size_t first = op.code == OpCode::for_ ? 1 : 0;
     for (std::size_t k = 0; k < variables.size(); ++k)
@@ -92,7 +88,7 @@ void Emitter::read_arguments(const Op& op, const std::vector<Variable>& variable
 }
 
 // A lane that is done keeps its values.
-void Emitter::write_yields(const Op& op, const std::vector<Variable>& variables, bool masked) {
+void KernelWriter::write_yields(const Op& op, const std::vector<Variable>& variables, bool masked) {
     const ir::Nest& nest = kernel_.nest(op);
     const ir::Region& body = kernel_.region(nest.region[0]);
     const std::size_t first = op.code == OpCode::for_ ? 1 : 0;
@@ -103,13 +99,13 @@ void Emitter::write_yields(const Op& op, const std::vector<Variable>& variables,
     }
 }
 
-void Emitter::define_results(const Op& op, const std::vector<Variable>& variables) {
+void KernelWriter::define_results(const Op& op, const std::vector<Variable>& variables) {
     const std::vector<Value>& results = kernel_.nest(op).results;
     for (std::size_t k = 0; k < variables.size(); ++k) define(results[k], load(variables[k]));
 }
 
 // The trip number is uniform even where the number of trips is not.
-void Emitter::for_loop(Value v, const Op& op) {
+void KernelWriter::for_loop(Value v, const Op& op) {
     const ir::Nest& nest = kernel_.nest(op);
     const bool uniform = is_scalar(op.operand[0]);
     const std::string outer = mask_, t = uniform ? "i32" : lanes_of("i32");
@@ -119,7 +115,7 @@ void Emitter::for_loop(Value v, const Op& op) {
         const std::string limit = uniform ? most : splat("i32", most);
         const std::string over = pure("icmp sgt {} {}, {}", t, trips, limit);
         fault(both(outer, uniform ? splat("i1", over) : over), v, "");
-        trips = pure("{}", call(t, "smin." + suffix(t), {{t, trips}, {t, limit}}));
+        trips = combine("smin", t, trips, limit);
     }
     const std::vector<Variable> variables = carried(op);
     const Variable trip = variable("i32", "0");
@@ -141,7 +137,7 @@ void Emitter::for_loop(Value v, const Op& op) {
     define_results(op, variables);
 }
 
-void Emitter::while_loop(Value v, const Op& op) {
+void KernelWriter::while_loop(Value v, const Op& op) {
     const ir::Nest& nest = kernel_.nest(op);
     const std::vector<Value>& ops = kernel_.region(nest.region[0]).ops;
     std::size_t at = 0;

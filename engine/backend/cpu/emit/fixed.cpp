@@ -1,75 +1,37 @@
-// Emission of accumulation in fixed point.
-//
-// All sites of a parameter in one region are added where the last one stands. Terms are computed in
-// W lanes, scaled, and put into scratch memory, element by element; then one lane after the other
-// converts its elements to integers and adds them to the sums, whole elements at a time. Indices
-// that differ by an offset common to all lanes (the nodes of a stencil) share their base: one range
-// check, one address. Rows of scratch memory: [row][group][position][component]; the order of
-// positions is that of cheap shuffles (fixed_position), and lanes that follow each other in it are
-// not neighbours, because those would wait for each other's stores.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 
 #include "engine/backend/binding.hpp"
-#include "engine/backend/cpu/emit/emitter.hpp"
 #include "engine/backend/cpu/emit/fixed_state.hpp"
+#include "engine/backend/cpu/emit/fixed_writer.hpp"
 
 namespace hindcast::backend::cpu {
 
-using ir::Op;
-using ir::OpCode;
-using ir::Parameter;
-using ir::Type;
-using ir::Value;
-
 namespace {
 
-std::string bits_type(Type real) { return real == Type::f64 ? "i64" : "i32"; }
+std::string bits_type(ir::Type real) { return real == ir::Type::f64 ? "i64" : "i32"; }
 
 }  // namespace
 
-Emitter::SplitIndex Emitter::split_index(Value index) {
-    SplitIndex split;
-    split.base = index;
-    split.offset = "0";
-    const std::string t = scalar_type(kernel_.op(index).type);
-    const auto varies = [&](Value v) { return plan_.varies[v] != 0; };
-    while (varies(split.base)) {
-        const Op& op = kernel_.op(split.base);
-        const Value a = op.operand[0], b = op.operand[1];
-        const bool adds = op.code == OpCode::add;
-        if (!adds && op.code != OpCode::sub) break;
-        if (varies(a) == varies(b) || (!adds && varies(b))) break;
-        const Value uniform = varies(a) ? b : a;
-        split.offset = pure("{} {} {}, {}", adds ? "add" : "sub", t, split.offset, scalar(uniform));
-        const Op& number = kernel_.op(uniform);
-        split.known &= number.code == OpCode::constant;
-        if (split.known) split.number += (adds ? 1 : -1) * ir::integer_of(number.bits, number.type);
-        split.base = varies(a) ? a : b;
-    }
-    return split;
-}
-
-std::string Emitter::fixed_at(int symbol, std::size_t offset) {
+std::string FixedWriter::fixed_at(int symbol, std::size_t offset) {
     std::size_t k = 0;
     while (plan_.fixed_symbols[k] != symbol) ++k;
     return pointer("i8", context_field(offsetof(Context, fixed)),
                    std::to_string(k * sizeof(FixedState) + offset));
 }
 
-Emitter::FixedNotes& Emitter::fixed_notes(int symbol) {
+FixedWriter::FixedNotes& FixedWriter::fixed_notes(int symbol) {
     const auto [notes, fresh] = fixed_notes_.try_emplace(symbol);
     if (fresh) {
         Variable& largest = notes->second.largest;
         largest = variable(lanes_of(bits_type(kernel_.parameter(symbol).type)), "");
-        variables_ += fmt::format("  store {} {}, ptr {}\n", largest.type,
-                                  width_ > 1 ? "zeroinitializer" : "0", largest.name);
+        start_with(largest, zero(bits_type(kernel_.parameter(symbol).type)));
     }
     return notes->second;
 }
 
-void Emitter::accumulate_fixed(Value v, const Op& op) {
+void FixedWriter::accumulate_fixed(Value v, const Op& op) {
     in_range(v, op.symbol, op.operand[0]);  // checked mode: reports in the order of execution
     for (std::size_t g = 0; g < plan_.fixed_groups.size(); ++g) {
         const FixedGroup& group = plan_.fixed_groups[g];
@@ -82,7 +44,7 @@ void Emitter::accumulate_fixed(Value v, const Op& op) {
 }
 
 // Terms go to scratch memory as soon as a row is complete: they would fill the registers.
-void Emitter::fixed_row(std::size_t which, std::size_t row) {
+void FixedWriter::fixed_row(std::size_t which, std::size_t row) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Parameter& p = kernel_.parameter(group.symbol);
     FixedRows& rows = fixed_rows_[which];
@@ -96,29 +58,26 @@ void Emitter::fixed_row(std::size_t which, std::size_t row) {
             pure("and {} {}, {}", w, word,
                  splat(bits, p.type == Type::f64 ? "9223372036854775807" : "2147483647"));
         rows.largest =
-            rows.largest.empty()
-                ? magnitude
-                : pure("{}", call(w, "umax." + suffix(w), {{w, rows.largest}, {w, magnitude}}));
+            rows.largest.empty() ? magnitude : combine("umax", w, rows.largest, magnitude);
     }
     if (!plan_.measure) store_fixed_row(which, row);
 }
 
-void Emitter::fixed_group(std::size_t which) {
+void FixedWriter::fixed_group(std::size_t which) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string bits = bits_type(p.type);
-    std::vector<int> base_of;
-    std::vector<FixedBase> bases = fixed_bases(group, base_of);
-    const std::string mask = fixed_mask(group, bases);
+    FixedSites sites = fixed_sites(group);
+    const std::string mask = fixed_mask(sites);
     if (plan_.fixed[group.symbol].counted) {
-        std::size_t sites = 0;
+        std::size_t count = 0;
         for (const Row& row : group.rows)
-            for (const Value site : row.sites) sites += site >= 0;
-        const std::string flags = fmt::format("i{}", width_);
+            for (const Value site : row.sites) count += site >= 0;
         const std::string at = fixed_at(group.symbol, offsetof(FixedState, terms));
-        std::string lanes = cast("bitcast", mask_type(), mask, flags);
-        if (width_ > 1) lanes = pure("{}", call(flags, "ctpop." + flags, {{flags, lanes}}));
-        lanes = pure("mul i64 {}, {}", cast("zext", flags, lanes, "i64"), sites);
+        const std::string word = flags_type();
+        std::string lanes = flags(mask);
+        if (width_ > 1) lanes = pure("{}", call(word, "ctpop." + word, {{word, lanes}}));
+        lanes = pure("mul i64 {}, {}", cast("zext", word, lanes, "i64"), count);
         const std::string old = let("load i64, ptr {}", at);
         put("store i64 {}, ptr {}", let("add i64 {}, {}", old, lanes), at);
     }
@@ -127,44 +86,35 @@ void Emitter::fixed_group(std::size_t which) {
     if (!plan_.measure) scale_again(which);
     note_largest(which, mask, largest);
     if (plan_.measure) return;
-    const std::string scratch = fixed_rows_[which].scratch.name;
+    sites.scratch = fixed_rows_[which].scratch.name;
     const std::string shared =
         pure("icmp ne i64 {}, 0",
              invariant_load("i64", fixed_at(group.symbol, offsetof(FixedState, shared))));
-    when(shared, [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, true); });
-    when(pure("xor i1 {}, true", shared),
-         [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, false); });
+    when(shared, [&] { add_fixed_lanes(sites, mask, true); });
+    when(pure("xor i1 {}, true", shared), [&] { add_fixed_lanes(sites, mask, false); });
 }
 
-void Emitter::add_fixed_lanes(const FixedGroup& group, const std::vector<FixedBase>& bases,
-                              const std::vector<int>& base_of, const std::string& scratch,
-                              const std::string& mask, bool atomic) {
+void FixedWriter::add_fixed_lanes(const FixedSites& sites, const std::string& mask, bool atomic) {
     if (width_ == 1) {
-        when(mask, [&] { add_fixed_lane(group, bases, base_of, scratch, "0", atomic); });
+        when(mask, [&] { add_fixed_lane(sites, "0", atomic); });
         return;
     }
-    const std::string flags = fmt::format("i{}", width_);
-    const std::string active = cast("bitcast", mask_type(), mask, flags);
-    const Variable position = variable("i64", "0");
-    std::string now;
-    loop([&] { return let("icmp ult i64 {}, {}", now = load(position), width_); },
-         [&] {
-             // Every fourth lane: 0, 4, ..., 1, 5, ...
-             const int quarter = width_ / 4;
-             const std::string lane = pure(
-                 "add i64 {}, {}", pure("mul i64 {}, 4", pure("urem i64 {}, {}", now, quarter)),
-                 pure("udiv i64 {}, {}", now, quarter));
-             const std::string bit =
-                 pure("lshr {} {}, {}", flags, active, cast("trunc", "i64", lane, flags));
-             when(pure("trunc {} {} to i1", flags, bit),
-                  [&] { add_fixed_lane(group, bases, base_of, scratch, lane, atomic); });
-             store(position, let("add i64 {}, 1", now));
-         });
+    const std::string word = flags_type(), active = flags(mask);
+    count_to(std::to_string(width_), [&](const std::string& position) {
+        // Every fourth lane: 0, 4, ..., 1, 5, ...
+        const int quarter = width_ / 4;
+        const std::string lane = pure(
+            "add i64 {}, {}", pure("mul i64 {}, 4", pure("urem i64 {}, {}", position, quarter)),
+            pure("udiv i64 {}, {}", position, quarter));
+        const std::string bit =
+            pure("lshr {} {}, {}", word, active, cast("trunc", "i64", lane, word));
+        when(pure("trunc {} {} to i1", word, bit), [&] { add_fixed_lane(sites, lane, atomic); });
+    });
 }
 
-std::vector<Emitter::FixedBase> Emitter::fixed_bases(const FixedGroup& group,
-                                                     std::vector<int>& base_of) {
-    std::vector<FixedBase> bases;
+FixedWriter::FixedSites FixedWriter::fixed_sites(const FixedGroup& group) {
+    FixedSites sites{group, {}, {}, {}};
+    std::vector<FixedBase>& bases = sites.bases;
     for (const Row& row : group.rows) {
         const SplitIndex split = split_index(row.index);
         std::size_t b = 0;
@@ -173,7 +123,7 @@ std::vector<Emitter::FixedBase> Emitter::fixed_bases(const FixedGroup& group,
             bases.emplace_back();
             bases[b].value = split.base;
         }
-        base_of.push_back(static_cast<int>(b));
+        sites.base_of.push_back(b);
         bases[b].offsets.push_back(split.offset);
         bases[b].numbers.push_back(split.number);
         bases[b].known &= split.known;
@@ -183,30 +133,29 @@ std::vector<Emitter::FixedBase> Emitter::fixed_bases(const FixedGroup& group,
         std::string low = base.offsets[0], high = low;
         for (const std::string& offset : base.offsets) {
             if (offset == base.offsets[0]) continue;
-            low = pure("{}", call(t, fmt::format("smin.{}", t), {{t, low}, {t, offset}}));
-            high = pure("{}", call(t, fmt::format("smax.{}", t), {{t, high}, {t, offset}}));
+            low = combine("smin", t, low, offset);
+            high = combine("smax", t, high, offset);
         }
         base.low = low;
         base.span = low == high ? "0" : pure("sub {} {}, {}", t, high, low);
         base.first = pure("add {} {}, {}", lanes_of(t), vector(base.value), splat(t, low));
     }
-    return bases;
+    return sites;
 }
 
 // The lanes that add. One out of range is a fault, checked mode or not.
-std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>& bases) {
+std::string FixedWriter::fixed_mask(FixedSites& sites) {
+    const FixedGroup& group = sites.group;
+    std::vector<FixedBase>& bases = sites.bases;
     const std::string count = binding_field(group.symbol, offsetof(Binding, count));
     std::string inside;
     std::vector<std::string> rooms;
     for (FixedBase& base : bases) {
         const std::string t = scalar_type(kernel_.op(base.value).type);
         std::string room = count;
-        if (t == "i32") {
-            room = pure("{}", call("i64", "smin.i64", {{"i64", count}, {"i64", "2147483647"}}));
-            room = cast("trunc", "i64", room, t);
-        }
+        if (t == "i32") room = cast("trunc", "i64", combine("smin", "i64", count, "2147483647"), t);
         room = pure("sub {} {}, {}", t, room, base.span);
-        room = pure("{}", call(t, fmt::format("smax.{}", t), {{t, room}, {t, "0"}}));
+        room = combine("smax", t, room, "0");
         const std::string fits =
             pure("icmp ult {} {}, {}", lanes_of(t), base.first, splat(t, room));
         inside = inside.empty() ? fits : pure("and {} {}, {}", mask_type(), inside, fits);
@@ -220,12 +169,9 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
                     Value site = ir::no_value;
                     for (const Value s : row.sites)
                         if (s >= 0 && (site < 0 || s < site)) site = s;
-                    const Type type = kernel_.op(row.index).type;
-                    const std::string wide = lanes_of("i64");
-                    const std::string at = cast(ir::is_signed(type) ? "sext" : "zext",
-                                                vector_type(type), vector(row.index), wide);
+                    const std::string at = wide_index(row.index);
                     const std::string fits =
-                        pure("icmp ult {} {}, {}", wide, at, splat("i64", count));
+                        pure("icmp ult {} {}, {}", lanes_of("i64"), at, splat("i64", count));
                     fault(both(mask_, none_of(fits)), site, at);
                 }
             },
@@ -248,14 +194,14 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
 }
 
 // Notes vectors of t that are not negative, and below `top`, for the lanes of a mask.
-void Emitter::widen(Extent& extent, const std::string& t, const std::string& low,
-                    const std::string& high, const std::string& top, const std::string& mask) {
+void FixedWriter::widen(Extent& extent, const std::string& t, const std::string& low,
+                        const std::string& high, const std::string& top, const std::string& mask) {
     const std::string v = lanes_of(t);
     const auto note = [&](Variable& to, const char* how, const std::string& x,
                           const std::string& none) {
         if (to.name.empty()) {
             to = variable(v, "");
-            variables_ += fmt::format("  store {} {}, ptr {}\n", v, splat(t, none), to.name);
+            start_with(to, splat(t, none));
         }
         store(to, let("{}", call(v, how + suffix(v),
                                  {{v, load(to)}, {v, choose(mask, v, x, splat(t, none))}})));
@@ -266,7 +212,7 @@ void Emitter::widen(Extent& extent, const std::string& t, const std::string& low
 
 // Notes the columns in which a stencil adds to the rows of a grid, if its offsets tell the rows'
 // length: offsets within a row lie close together, and rows are one length apart.
-void Emitter::note_columns(FixedNotes& notes, const FixedBase& base, const std::string& mask) {
+void FixedWriter::note_columns(FixedNotes& notes, const FixedBase& base, const std::string& mask) {
     constexpr std::int64_t shortest = 32, longest = 1 << 24;
     std::vector<std::int64_t> at = base.numbers;
     std::sort(at.begin(), at.end());
@@ -290,7 +236,7 @@ void Emitter::note_columns(FixedNotes& notes, const FixedBase& base, const std::
 
 // `size` components in W lanes each (padded: the rest is of no account), element by element, lanes
 // at their fixed_position.
-Emitter::Names Emitter::fixed_elements(Type type, const Names& lanes, int size) {
+Names FixedWriter::fixed_elements(Type type, const Names& lanes, int size) {
     const int n = padded(size);
     const std::string t = scalar_type(type);
     if (width_ == 1 || n == 1) return lanes;
@@ -318,7 +264,7 @@ Emitter::Names Emitter::fixed_elements(Type type, const Names& lanes, int size) 
 }
 
 // Scaled terms of one row into scratch memory.
-void Emitter::store_fixed_row(std::size_t which, std::size_t row) {
+void FixedWriter::store_fixed_row(std::size_t which, std::size_t row) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string t = scalar_type(p.type), v = lanes_of(t);
@@ -343,7 +289,7 @@ void Emitter::store_fixed_row(std::size_t which, std::size_t row) {
 }
 
 // Factor k of the scale, in all lanes.
-std::string Emitter::fixed_factor(int symbol, std::size_t k) {
+std::string FixedWriter::fixed_factor(int symbol, std::size_t k) {
     const std::string t = scalar_type(kernel_.parameter(symbol).type);
     const std::string factor = invariant_load(
         "double", fixed_at(symbol, offsetof(FixedState, factor) + k * sizeof(double)));
@@ -351,7 +297,7 @@ std::string Emitter::fixed_factor(int symbol, std::size_t k) {
 }
 
 // Scales beyond the range of the type, for terms that are tiny or huge, have a second factor.
-void Emitter::scale_again(std::size_t which) {
+void FixedWriter::scale_again(std::size_t which) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string v = lanes_of(scalar_type(p.type));
@@ -374,7 +320,8 @@ void Emitter::scale_again(std::size_t which) {
 }
 
 // Keeps the largest magnitude; a block with terms that are not finite is sorted out by the host.
-void Emitter::note_largest(std::size_t which, const std::string& mask, const std::string& bits) {
+void FixedWriter::note_largest(std::size_t which, const std::string& mask,
+                               const std::string& bits) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Type real = kernel_.parameter(group.symbol).type;
     const std::string t = bits_type(real), v = lanes_of(t);
@@ -390,16 +337,10 @@ void Emitter::note_largest(std::size_t which, const std::string& mask, const std
             const Variable elements =
                 variable(fmt::format("[{} x {}]", group.rows.size(), lanes_of("i64")), "");
             for (std::size_t r = 0; r < group.rows.size(); ++r) {
-                const Value index = group.rows[r].index;
-                const Type type = kernel_.op(index).type;
-                put("store {} {}, ptr {}", lanes_of("i64"),
-                    cast(ir::is_signed(type) ? "sext" : "zext", vector_type(type), vector(index),
-                         lanes_of("i64")),
+                put("store {} {}, ptr {}", lanes_of("i64"), wide_index(group.rows[r].index),
                     pure("getelementptr {}, ptr {}, i64 {}", lanes_of("i64"), elements.name, r));
             }
-            const std::string flags = fmt::format("i{}", width_);
-            const std::string lanes =
-                cast("zext", flags, cast("bitcast", mask_type(), mask, flags), "i64");
+            const std::string lanes = cast("zext", flags_type(), flags(mask), "i64");
             put("call void {}(ptr {}, ptr {}, ptr {}, i64 {}, i32 {})",
                 invariant_load("ptr", fixed_at(group.symbol, offsetof(FixedState, sort_out))),
                 fixed_at(group.symbol, 0), terms, elements.name, lanes, which);
@@ -410,9 +351,9 @@ void Emitter::note_largest(std::size_t which, const std::string& mask, const std
     store(largest, let("{}", call(v, "umax." + suffix(v), {{v, load(largest)}, {v, load(found)}})));
 }
 
-void Emitter::add_fixed_lane(const FixedGroup& group, const std::vector<FixedBase>& bases,
-                             const std::vector<int>& base_of, const std::string& scratch,
-                             const std::string& lane, bool atomic) {
+void FixedWriter::add_fixed_lane(const FixedSites& sites, const std::string& lane, bool atomic) {
+    const FixedGroup& group = sites.group;
+    const std::vector<FixedBase>& bases = sites.bases;
     const Parameter& p = kernel_.parameter(group.symbol);
     const int stride = fixed_slots(p.components) * fixed_limbs(p.type);
     const std::string sums =
@@ -429,18 +370,18 @@ void Emitter::add_fixed_lane(const FixedGroup& group, const std::vector<FixedBas
         starts.push_back(pointer("i64", sums, scaled(t, first)));
     }
     for (std::size_t r = 0; r < group.rows.size(); ++r) {
-        const FixedBase& base = bases[base_of[r]];
+        const FixedBase& base = bases[sites.base_of[r]];
         const std::string t = scalar_type(kernel_.op(base.value).type);
         const std::string offset =
-            pure("sub {} {}, {}", t, base.offsets[next[base_of[r]]++], base.low);
-        const std::string to = pointer("i64", starts[base_of[r]], scaled(t, offset));
-        add_fixed_element(group, r, to, scratch, lane, atomic);
+            pure("sub {} {}, {}", t, base.offsets[next[sites.base_of[r]]++], base.low);
+        const std::string to = pointer("i64", starts[sites.base_of[r]], scaled(t, offset));
+        add_fixed_element(sites, r, to, lane, atomic);
     }
 }
 
-void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const std::string& to,
-                                const std::string& scratch, const std::string& lane, bool atomic) {
-    const Parameter& p = kernel_.parameter(group.symbol);
+void FixedWriter::add_fixed_element(const FixedSites& sites, std::size_t row, const std::string& to,
+                                    const std::string& lane, bool atomic) {
+    const Parameter& p = kernel_.parameter(sites.group.symbol);
     const std::string t = scalar_type(p.type);
     const int slots = fixed_slots(p.components);
     for (int g = 0, slot = 0; g < group_count(p.components); ++g) {
@@ -463,13 +404,13 @@ void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const 
         const std::string v = vector_of(t), integers = vector_of("i64");
         const std::string start = std::to_string((row * slots + slot) * width_);
         const std::string from =
-            pointer(t, pointer(t, scratch, start), pure("mul i64 {}, {}", position, n));
+            pointer(t, pointer(t, sites.scratch, start), pure("mul i64 {}, {}", position, n));
         const std::string term = let("load {}, ptr {}, align {}", v, from, align_of(t));
         Names limbs{pure("fptosi {} {} to {}", v, term, integers)};
         if (p.type == Type::f64) {
             const std::string back = pure("sitofp {} {} to {}", integers, limbs[0], v);
-            const std::string low =
-                invariant_load("double", fixed_at(group.symbol, offsetof(FixedState, low_factor)));
+            const std::string low = invariant_load(
+                "double", fixed_at(sites.group.symbol, offsetof(FixedState, low_factor)));
             std::string factor = low;
             if (n > 1) {
                 const std::string one = pure("insertelement {} poison, double {}, i64 0", v, low);
@@ -499,7 +440,7 @@ void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const 
 }
 
 // Writes the notes where the host finds them, together with those of earlier calls.
-void Emitter::finish_fixed() {
+void FixedWriter::finish_fixed() {
     const auto combine = [&](const char* how, const std::string& t, const std::string& x,
                              const std::string& at) {
         const std::string old = let("load {}, ptr {}", t, at);

@@ -10,45 +10,28 @@
 
 #include "engine/backend/optional_passes.hpp"
 
-#include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/cpu/emit/element_writer.hpp"
 
 namespace hindcast::backend::cpu {
 
-using ir::Op;
-using ir::OpCode;
-using ir::Value;
-
-// The constant in an index of the form item + constant.
-std::optional<std::int64_t> Emitter::distance(Value index) const {
-    const Op& op = kernel_.op(index);
-    if (op.code == OpCode::item) return 0;
-    if (op.code != OpCode::add) return {};
-    for (const int k : {0, 1})
-        if (const Op& c = kernel_.op(op.operand[k]);
-            op.operand[1 - k] == item_ && c.code == OpCode::constant)
-            return ir::integer_of(c.bits, c.type);
-    return {};
-}
-
 // The multiple of W nearest to a distance.
-std::int64_t Emitter::anchor_of(std::int64_t distance) const {
+std::int64_t ElementWriter::anchor_of(std::int64_t distance) const {
     return (distance + width_ / 2) & -std::int64_t{width_};
 }
 
 // One component, contiguous, of the elements at `index`; "" if it has no neighbours among the loads
 // of the outermost region, or blocks are shorter than cache lines.
-std::string Emitter::load_from_blocks(int symbol, int component, Value index) {
+std::string ElementWriter::load_from_blocks(int symbol, int component, Value index) {
     constexpr std::size_t cache_line = 64;
-    const ir::Parameter& p = kernel_.parameter(symbol);
-    const std::optional<std::int64_t> mine = distance(index);
-    if (!plan_.passes.has(Pass::stencil_blocks) || !splits_ || !mine ||
-        p.access != ir::Access::read || mask_ != item_mask_ ||
-        static_cast<std::size_t>(width_) * ir::size_of(p.type) != cache_line)
+    const Parameter& p = kernel_.parameter(symbol);
+    const std::optional<std::int64_t> mine = offset_from_item(kernel_, index);
+    if (!plan_.passes.has(Pass::stencil_blocks) || !splits_ || !mine || p.access != Access::read ||
+        mask_ != item_mask_ || static_cast<std::size_t>(width_) * ir::size_of(p.type) != cache_line)
         return "";
     const std::int64_t anchor = anchor_of(*mine);
     std::set<std::int64_t> near;
     for (const auto& [key, group] : load_groups_) {
-        const std::optional<std::int64_t> other = distance(key[2]);
+        const std::optional<std::int64_t> other = offset_from_item(kernel_, key[2]);
         if (key[0] != 0 || key[1] != symbol || !other || anchor_of(*other) != anchor) continue;
         for (const Value load : group)
             if (kernel_.op(load).component == component) near.insert(*other);
@@ -63,11 +46,7 @@ std::string Emitter::load_from_blocks(int symbol, int component, Value index) {
         const auto load_at = [&](const std::string& item, std::int64_t offset,
                                  const std::string& mask) {
             const std::string at = pointer(t, base, pure("add i64 {}, {}", item, anchor + offset));
-            return pure("{}", call(v, "masked.load." + suffix(v) + ".p0",
-                                   {{"ptr", at},
-                                    {"i32", std::to_string(align_of(t))},
-                                    {mask_type(), mask},
-                                    {v, "zeroinitializer"}}));
+            return pure("{}", vector_load(v, t, at, {mask_type(), mask}, "zeroinitializer"));
         };
         const std::string full = splat("i1", "%full");
         // The lanes that neighbours see of the block before the first one.
@@ -75,10 +54,8 @@ std::string Emitter::load_from_blocks(int symbol, int component, Value index) {
         for (int l = 0; l < width_; ++l) reached[l] = anchor - width_ + l >= *near.begin() ? 1 : 0;
         const std::string mask = pure("and {} {}, {}", mask_type(), full, list_of("i1", reached));
         const Variable before = variable(v, ""), here = variable(v, "");
-        preheader_ +=
-            fmt::format("  store {} {}, ptr {}\n", v, load_at("%begin", 0, full), here.name);
-        preheader_ += fmt::format("  store {} {}, ptr {}\n", v, load_at("%begin", -width_, mask),
-                                  before.name);
+        start_with(here, load_at("%begin", 0, full));
+        start_with(before, load_at("%begin", -width_, mask));
         blocks.before = load(before);
         blocks.here = load(here);
         blocks.after = load_at("%titem", width_, full);

@@ -1,29 +1,16 @@
-// Emission of sums: accumulation, reductions, atomics; and of local arrays.
-//
-// Within an item, sums are variables. An accumulated component starts an item with its value in
-// memory for own accumulation (Sum: 0), with 0 for a reduction, and with -0 for a gathered term, so
-// that adding any term is exact. At the end of the item it is stored, added to the chunk's totals,
-// or written to scratch memory.
 #include <cstddef>
 
 #include "engine/backend/executable.hpp"
 
-#include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/cpu/emit/sum_writer.hpp"
 
 namespace hindcast::backend::cpu {
 
-using ir::Access;
-using ir::Op;
-using ir::OpCode;
-using ir::Parameter;
-using ir::Type;
-using ir::Value;
-
-void Emitter::begin_item() {
+void SumWriter::begin_item() {
     mask_ = "true";
     if (width_ > 1) {
         const std::string left = pure("sub i64 %end, %titem"), w = std::to_string(width_);
-        std::string most = pure("{}", call("i64", "umin.i64", {{"i64", left}, {"i64", w}}));
+        std::string most = combine("umin", "i64", left, w);
         if (splits_) most = pure("select i1 %full, i64 {}, i64 {}", w, most);
         lanes_left_ = cast("trunc", "i64", most, "i32");
         mask_ = flat_mask(1, 0);
@@ -50,7 +37,7 @@ void Emitter::begin_item() {
     }
 }
 
-void Emitter::declare_sums(int r) {
+void SumWriter::declare_sums(int r) {
     for (const Value v : kernel_.region(r).ops) {
         const Op& op = kernel_.op(v);
         if (op.nest >= 0)
@@ -67,7 +54,7 @@ void Emitter::declare_sums(int r) {
     }
 }
 
-void Emitter::end_item() {
+void SumWriter::end_item() {
     std::map<int, std::pair<std::vector<int>, Names>> own;
     for (const auto& [key, sum] : sums_) {
         const auto& [symbol, component] = key;
@@ -84,7 +71,7 @@ void Emitter::end_item() {
 }
 
 // The totals of an item's lanes modulo reduce_lanes, and behind them those of the next ones.
-std::string Emitter::total_at(int symbol, int component, const std::string& item) {
+std::string SumWriter::total_at(int symbol, int component, const std::string& item) {
     const int first = (plan_.totals[symbol] + component) * reduce_lanes;
     const std::string lane = pure("and i64 {}, {}", item, reduce_lanes - 1);
     return pointer("double", context_field(offsetof(Context, totals)),
@@ -93,7 +80,7 @@ std::string Emitter::total_at(int symbol, int component, const std::string& item
 
 // Adds the item's total to those of its lanes. They stay in registers, in the order in which they
 // are next: in memory each addition would wait for the store of the one before.
-void Emitter::add_total(int symbol, int component, const Variable& sum) {
+void SumWriter::add_total(int symbol, int component, const Variable& sum) {
     const auto [entry, fresh] = totals_.try_emplace({symbol, component});
     std::vector<Variable>& lanes = entry->second;
     const int count = width_ > 1 ? reduce_lanes / width_ : 0;
@@ -108,9 +95,7 @@ void Emitter::add_total(int symbol, int component, const Variable& sum) {
     for (int k = 0; k < count && fresh; ++k) {
         lanes.push_back(variable(sum.type, ""));
         const std::string at = total_at(symbol, component, pure("add i64 %begin, {}", k * width_));
-        preheader_ +=
-            fmt::format("  store {} {}, ptr {}\n", sum.type,
-                        pure("load {}, ptr {}, align 8", sum.type, at), lanes.back().name);
+        start_with(lanes.back(), pure("load {}, ptr {}, align 8", sum.type, at));
     }
     Names next;
     for (const Variable& lane : lanes) next.push_back(load(lane));
@@ -119,7 +104,7 @@ void Emitter::add_total(int symbol, int component, const Variable& sum) {
 }
 
 // At the end of the function, where %tnext is the item behind the last ones.
-void Emitter::finish_totals() {
+void SumWriter::finish_totals() {
     for (const auto& [key, lanes] : totals_)
         for (std::size_t k = 0; k < lanes.size(); ++k) {
             const std::string at = total_at(
@@ -129,7 +114,7 @@ void Emitter::finish_totals() {
 }
 
 // Writes the contributions to a gathered parameter. Scratch memory has room for whole vectors.
-void Emitter::store_terms(int symbol) {
+void SumWriter::store_terms(int symbol) {
     const Parameter& p = kernel_.parameter(symbol);
     const std::vector<Row>& rows = plan_.rows[symbol];
     const std::string t = scalar_type(p.type);
@@ -156,7 +141,7 @@ void Emitter::store_terms(int symbol) {
         }
 }
 
-void Emitter::accumulate(Value v, const Op& op) {
+void SumWriter::accumulate(Value v, const Op& op) {
     const Summation how = plan_.summation[op.symbol];
     if (how == Summation::atomic) {
         atomic(v, op);
@@ -173,7 +158,7 @@ void Emitter::accumulate(Value v, const Op& op) {
     }
 }
 
-void Emitter::reduce(const Op& op) {
+void SumWriter::reduce(const Op& op) {
     const Variable& sum = sums_.at({op.symbol, op.component});
     const Value term = op.operand[0];
     const std::string x = cast("fpext", vector_type(kernel_.op(term).type), vector(term), sum.type);
@@ -181,7 +166,7 @@ void Emitter::reduce(const Op& op) {
 }
 
 // Integers: exact in any order.
-void Emitter::atomic(Value v, const Op& op) {
+void SumWriter::atomic(Value v, const Op& op) {
     const bool adds = op.code == OpCode::atomic_add || op.code == OpCode::accumulate;
     const std::string how = std::string(adds || ir::is_signed(op.type) ? "" : "u") +
                             (adds                            ? "add"
@@ -198,9 +183,9 @@ void Emitter::atomic(Value v, const Op& op) {
         return;
     }
     // One lane after the other: the lowest set bit of the remaining mask.
-    const std::string bits = fmt::format("i{}", width_), values = vector(op.operand[1]);
+    const std::string bits = flags_type(), values = vector(op.operand[1]);
     const std::string pointers = element_pointers(op.symbol, op.component, op.operand[0], mask);
-    const Variable left = variable(bits, cast("bitcast", mask_type(), mask, bits));
+    const Variable left = variable(bits, flags(mask));
     std::string now;
     loop([&] { return let("icmp ne {} {}, 0", bits, now = load(left)); },
          [&] {
@@ -217,7 +202,7 @@ void Emitter::atomic(Value v, const Op& op) {
 // ---------------------------------------------------------------- local arrays: [index][lane]
 
 // Cleared up to the largest size that an active lane asks for.
-void Emitter::local_array(Value v, const Op& op) {
+void SumWriter::local_array(Value v, const Op& op) {
     define(v, pointer("i8", context_field(offsetof(Context, arena)),
                       std::to_string(plan_.local_offset[v])));
     const std::string t = scalar_type(kernel_.op(op.operand[0]).type);
@@ -228,22 +213,18 @@ void Emitter::local_array(Value v, const Op& op) {
                                {{w, choose(mask_, w, size, zero(t))}}));
     }
     size = cast("sext", t, size, "i64");
-    size = pure("{}", call("i64", "smin.i64", {{"i64", size}, {"i64", std::to_string(op.bits)}}));
+    size = combine("smin", "i64", combine("smax", "i64", size, "0"), std::to_string(op.bits));
     const std::string element = op.type == Type::boolean ? "i8" : scalar_type(op.type);
     const std::string first =
         ir::is_real(op.type) ? splat(element, "-0.0") : std::string("zeroinitializer");
-    const Variable row = variable("i64", "0");
-    std::string now;
-    loop([&] { return let("icmp slt i64 {}, {}", now = load(row), size); },
-         [&] {
-             put("store {} {}, ptr {}, align {}", lanes_of(element), first,
-                 pointer(lanes_of(element), names_[v], now), align_of(element));
-             store(row, let("add i64 {}, 1", now));
-         });
+    count_to(size, [&](const std::string& row) {
+        put("store {} {}, ptr {}, align {}", lanes_of(element), first,
+            pointer(lanes_of(element), names_[v], row), align_of(element));
+    });
 }
 
 // An index that is out of range (after a fault) is led back into the array.
-void Emitter::local_access(Value v, const Op& op) {
+void SumWriter::local_access(Value v, const Op& op) {
     const Value index = op.operand[1];
     const bool boolean = op.type == Type::boolean, uniform = is_scalar(index);
     const std::string element = boolean ? "i8" : scalar_type(op.type), t = lanes_of(element);
@@ -251,12 +232,10 @@ void Emitter::local_access(Value v, const Op& op) {
     const std::string last = std::to_string(kernel_.op(op.operand[0]).bits - 1);
     std::string at;
     if (uniform) {
-        at = pure("{}", call("i64", "umin.i64", {{"i64", index64(index)}, {"i64", last}}));
-        at = pointer(t, base, at);
+        at = pointer(t, base, combine("umin", "i64", index64(index), last));
     } else {
         const std::string w = lanes_of("i64");
-        at = cast("sext", vector_type(kernel_.op(index).type), vector(index), w);
-        at = pure("{}", call(w, "umin." + suffix(w), {{w, at}, {w, splat("i64", last)}}));
+        at = combine("umin", w, wide_index(index), splat("i64", last));
         at = pure("mul {} {}, {}", w, at, splat("i64", std::to_string(width_)));
         at = pure("add {} {}, {}", w, at, list_of("i64", up_to(width_)));
         at = pure("getelementptr {}, ptr {}, {} {}", element, base, w, at);

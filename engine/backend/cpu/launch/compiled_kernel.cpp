@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <mutex>
 
-#include "engine/backend/cpu/launch/deferred_work.hpp"
 #include "engine/backend/jit/llvm.hpp"
 #include "engine/backend/jit/machine_code.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
+#include "engine/backend/plan/reduction.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/thread_pool.hpp"
 
@@ -60,15 +60,13 @@ CompiledKernel::CompiledKernel(const ir::Kernel& lowered, const Form& form,
     : lowered_(lowered),
       options_(options),
       compiled_(lowered, form, options, fixed),
-      scratch_(plan_.scratch_offset.size()),
       fixed_(plan_) {
     for (std::size_t p = 0; p < form.size(); ++p) {
         const ir::Access access = plan_.kernel.parameters[p].access;
         if (access == ir::Access::sum && form[p].same_as < 0) sums_.push_back(p);
         if (access == ir::Access::reduce) reduces_.push_back(p);
-        if (!plan_.rows[p].empty()) gathers_.emplace_back(plan_, static_cast<int>(p));
+        if (!plan_.rows[p].empty()) inverses_.emplace_back(plan_, static_cast<int>(p));
     }
-    pads_.resize(gathers_.size());
 }
 
 void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
@@ -89,8 +87,8 @@ void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunO
     if (items <= 0) return;
     const ActiveRange range = may_leave_out ? busy(bindings, items) : ActiveRange{0, items};
     if (is_short(range.end - range.begin)) pool = nullptr;
-    for (InverseIndex& g : gathers_) g.prepare(bindings, items);
-    if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
+    for (InverseIndex& inverse : inverses_) inverse.prepare(bindings, items);
+    if (!inverses_.empty()) terms_.lay_out(plan_, inverses_, items);
     const auto totals = static_cast<std::size_t>(chunks_of(items) * plan_.total_count);
     if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
 
@@ -99,10 +97,10 @@ void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunO
         run_items(bindings, range, items, pool);
     else
         run_fixed(bindings, items, pool);
-    for (const InverseIndex& g : gathers_) {
-        const Binding& target = bindings[g.symbol()];
+    for (const InverseIndex& inverse : inverses_) {
+        const Binding& target = bindings[inverse.symbol()];
         split(pool, Cut(pool, target.count, 256), [&](std::int64_t begin, std::int64_t end) {
-            g.run(target, scratch_.data(), begin, end);
+            inverse.run(target, terms_.rows(), begin, end);
         });
     }
     if (!fixed_.empty()) {
@@ -136,7 +134,7 @@ ActiveRange CompiledKernel::busy(const Binding* bindings, std::int64_t items) {
 
 bool CompiledKernel::defer(const Binding* bindings, std::int64_t items, const RunOptions& options,
                            bool may_leave_out) {
-    const UnchangedItems::Effects* const effects = idle_.effects(bindings, items);
+    const LoopArrays* const effects = idle_.effects(bindings, items);
     const auto with_items = [&](const Copy& copy) {
         return copies_with_items(copy, bindings, items);
     };
@@ -175,7 +173,7 @@ bool CompiledKernel::defer(const Binding* bindings, std::int64_t items, const Ru
 void CompiledKernel::run_range(const Binding* bindings, std::int64_t begin, std::int64_t end,
                                Context& context) {
     if (plan_.arena_bytes > 0) context.arena = arena(plan_.arena_bytes);
-    context.scratch = scratch_.data();
+    context.scratch = terms_.rows();
     const int count = plan_.total_count;
     if (count == 0) {
         function_(bindings, begin, end, &context);
@@ -188,12 +186,8 @@ void CompiledKernel::run_range(const Binding* bindings, std::int64_t begin, std:
     for (std::int64_t at = begin; at < end; at += reduce_chunk) {
         std::fill_n(lanes, count * reduce_lanes, 0.0);
         function_(bindings, at, std::min(end, at + reduce_chunk), &context);
-        for (std::int64_t k = 0; k < count; ++k) {
-            double* lane = lanes + k * reduce_lanes;
-            for (int half = reduce_lanes / 2; half > 0; half /= 2)
-                for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-            chunk_totals_[at / reduce_chunk * count + k] = lane[0];
-        }
+        for (std::int64_t k = 0; k < count; ++k)
+            chunk_totals_[at / reduce_chunk * count + k] = add_pairwise(lanes + k * reduce_lanes);
     }
     context.totals = nullptr;  // they were here
 }
@@ -242,10 +236,6 @@ void CompiledKernel::run_task(const Binding* bindings, std::int64_t begin, std::
     if (slot != nullptr) FixedPointSums::release(slot);
 }
 
-void CompiledKernel::run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
-    run_items(bindings, {0, items}, items, pool);
-}
-
 void CompiledKernel::run_items(const Binding* bindings, ActiveRange range, std::int64_t items,
                                ThreadPool* pool) {
     if (range.begin >= range.end) return;
@@ -292,11 +282,11 @@ void CompiledKernel::run_fixed(const Binding* bindings, std::int64_t items, Thre
         const bool changes = !plan_.changed.empty();  // it changes arrays that it reads
         if (changes && (misses_ >= often || !undo_.pays(bindings, items))) {
             note(fixed_.copy_scales(measuring().measure(bindings, items, pool)));
-            run_items(bindings, items, pool);
+            run_items(bindings, {0, items}, items, pool);
             return;
         }
         expect(undo_.copies(bindings, copies_), bindings, items, pool);
-        run_items(bindings, items, pool);
+        run_items(bindings, {0, items}, items, pool);
         copies_.clear();
         const Scales scales = fixed_.check(items);
         note(scales != Scales::right);
@@ -305,12 +295,12 @@ void CompiledKernel::run_fixed(const Binding* bindings, std::int64_t items, Thre
         undo_.restore(pool);
         if (scales == Scales::unknown) {
             fixed_.start_measuring();
-            run_items(bindings, items, pool);
+            run_items(bindings, {0, items}, items, pool);
             fixed_.check(items);
             fixed_.clear();
             undo_.restore(pool);
         }
-        run_items(bindings, items, pool);
+        run_items(bindings, {0, items}, items, pool);
     } catch (...) {
         fixed_.clear();
         throw;
@@ -330,49 +320,16 @@ const FixedPointSums& CompiledKernel::measure(const Binding* bindings, std::int6
     fixed_.prepare(bindings, items, pool);
     fixed_.clear();
     fixed_.start_measuring();
-    run_items(bindings, items, pool);
+    run_items(bindings, {0, items}, items, pool);
     fixed_.check(items);
     return fixed_;
 }
 
-void CompiledKernel::lay_out_scratch(std::int64_t items) {
-    bool same = items == laid_out_for_;
-    std::size_t groups = 0;
-    for (std::size_t k = 0; k < gathers_.size(); ++k) {
-        const InverseIndex& g = gathers_[k];
-        same &= pads_[k] == static_cast<char>(g.pads());
-        pads_[k] = static_cast<char>(g.pads());
-        if (g.pads()) groups += group_count(plan_.kernel.parameter(g.symbol()).components);
-    }
-    if (same) return;
-    laid_out_for_ = items;
-    const std::size_t bytes = plan_.scratch_offset.back() * items + groups * no_term_bytes;
-    if (scratch_memory_.size() < bytes) scratch_memory_ = AlignedBuffer<char>(bytes);
-    std::size_t behind = 0;  // bytes of those terms so far
-    const auto place = [&](std::size_t k) {
-        return scratch_memory_.data() + plan_.scratch_offset[k] * items + behind;
-    };
-    for (const InverseIndex& g : gathers_) {
-        const ir::Parameter& p = plan_.kernel.parameter(g.symbol());
-        std::size_t k = plan_.scratch[g.symbol()];
-        for (int group = 0; group < group_count(p.components); ++group) {
-            for (std::size_t r = 0; r < plan_.rows[g.symbol()].size(); ++r, ++k)
-                scratch_[k] = place(k);
-            if (!g.pads()) continue;
-            if (p.type == ir::Type::f64)
-                std::fill_n(reinterpret_cast<double*>(place(k)), no_term_bytes / 8, -0.0);
-            else
-                std::fill_n(reinterpret_cast<float*>(place(k)), no_term_bytes / 4, -0.0F);
-            behind += no_term_bytes;
-        }
-    }
-}
-
 CompiledKernel& CompiledKernels::prepare(const Binding* bindings, std::int64_t items,
-                                         const TargetLoop* pull) {
+                                         const TargetLoop* loop) {
     const int width = lanes_for(lowered_.precision, options_.width, items);
     if (last_.change(bindings)) {
-        form_ = pull != nullptr ? pull->form(last_.bindings()) : form_of(lowered_, bindings);
+        form_ = loop != nullptr ? loop->form(last_.bindings()) : form_of(lowered_, bindings);
         // Sums in fixed point would be in memory twice, for near and for far arrays.
         if (!options_.passes.has(Pass::prefetch) ||
             std::ranges::any_of(fixed_.parameters, &FixedPoint::used))

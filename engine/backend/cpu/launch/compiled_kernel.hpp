@@ -19,7 +19,6 @@
 #include "engine/backend/plan/last_bindings.hpp"
 #include "engine/backend/plan/plan.hpp"
 #include "engine/backend/plan/work_split.hpp"
-#include "engine/base/aligned.hpp"
 
 namespace hindcast::backend::cpu {
 
@@ -68,7 +67,6 @@ private:
     void run_task(const Binding* bindings, std::int64_t begin, std::int64_t end, std::int64_t items,
                   std::uint64_t fixed_run, Context& context);
     ActiveRange occupied(const Binding* bindings, std::int64_t items) const;
-    void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     // Items from .. to, of so many.
     void run_items(const Binding* bindings, ActiveRange range, std::int64_t items,
                    ThreadPool* pool);
@@ -81,7 +79,6 @@ private:
     // The kernel without its effects: only for the scales of the sums in fixed point.
     CompiledKernel& measuring();
     const FixedPointSums& measure(const Binding* bindings, std::int64_t items, ThreadPool* pool);
-    void lay_out_scratch(std::int64_t items);
 
     const ir::Kernel& lowered_;
     CompileOptions options_;
@@ -89,12 +86,9 @@ private:
     const Plan& plan_ = compiled_.plan;
     Function function_ = nullptr;
     std::vector<std::size_t> sums_, reduces_;  // parameters
-    std::vector<InverseIndex> gathers_;
+    std::vector<InverseIndex> inverses_;
     std::vector<double> chunk_totals_;  // [chunk][total]
-    std::vector<char*> scratch_;
-    AlignedBuffer<char> scratch_memory_;
-    std::int64_t laid_out_for_ = -1;
-    std::vector<char> pads_;  // then, per gather: a term of -0 stands behind each of its groups
+    TermMemory terms_;
     FixedPointSums fixed_;
     RerunBackup undo_{plan_};
     UnchangedItems idle_{plan_};
@@ -123,14 +117,14 @@ public:
 
     // The code for these bindings; compiles what was not met before.
     CompiledKernel& variant(const Binding* bindings, std::int64_t items,
-                            const TargetLoop* pull = nullptr) {
-        CompiledKernel& found = prepare(bindings, items, pull);
+                            const TargetLoop* loop = nullptr) {
+        CompiledKernel& found = prepare(bindings, items, loop);
         found.finish();
         return found;
     }
     // The same, but does not wait for it.
     CompiledKernel& prepare(const Binding* bindings, std::int64_t items,
-                            const TargetLoop* pull = nullptr);
+                            const TargetLoop* loop = nullptr);
 
 private:
     ir::Kernel lowered_;

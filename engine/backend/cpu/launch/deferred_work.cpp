@@ -11,15 +11,10 @@ namespace hindcast::backend {
 
 namespace {
 
-bool have_one_in_common(DeferredWork::List a, DeferredWork::List b) {
+bool have_one_in_common(ArrayList a, ArrayList b) {
     return std::any_of(a.begin(), a.end(), [&](const ArrayFacts* array) {
         return std::find(b.begin(), b.end(), array) != b.end();
     });
-}
-
-std::uint64_t next_number() {
-    static std::atomic<std::uint64_t> numbers{0};
-    return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 // As many elements at a time as stay in a core's cache from one loop to the next.
@@ -27,17 +22,37 @@ constexpr std::int64_t chunk = 64 * DeferredWork::block;
 
 }  // namespace
 
-DeferredWork::DeferredWork(ThreadPool* pool) : pool_(pool), number_(next_number()) {}
-
-bool DeferredWork::reads_elsewhere(const ArrayFacts& array) const {
-    const ArrayFacts* const one = &array;
-    return have_one_in_common({&one, 1}, read_elsewhere_.all()) ||
-           have_one_in_common({&one, 1}, read_near_.all());
+std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> numbers{0};
+    return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-bool DeferredWork::can_remember(const Loop& loop) const {
-    return written_.has_room(loop.written.size()) &&
-           read_elsewhere_.has_room(loop.read_elsewhere.size());
+DeferredWork::DeferredWork(ThreadPool* pool) : pool_(pool), number_(next_number()) {}
+
+bool DeferredArrays::has_room(const DeferredLoop& loop) const {
+    return written_.has_room(loop.written) && elsewhere_.has_room(loop.read_elsewhere) &&
+           near_.has_room(loop.read_near);
+}
+
+void DeferredArrays::add(const DeferredLoop& loop) {
+    written_.add(loop.written);
+    elsewhere_.add(loop.read_elsewhere);
+    near_.add(loop.read_near);
+}
+
+bool DeferredArrays::conflict(const DeferredLoop& loop) const {
+    return have_one_in_common(written_.all(), loop.read_elsewhere) ||
+           have_one_in_common(elsewhere_.all(), loop.written);
+}
+
+bool DeferredArrays::has_to_lag(const DeferredLoop& loop) const {
+    return have_one_in_common(near_.all(), loop.written);
+}
+
+bool DeferredArrays::reads_elsewhere(const ArrayFacts& array) const {
+    const ArrayFacts* const one = &array;
+    return have_one_in_common({&one, 1}, elsewhere_.all()) ||
+           have_one_in_common({&one, 1}, near_.all());
 }
 
 // Each thread can have a task that is longer than what lies around its borders.
@@ -46,10 +61,9 @@ bool DeferredWork::may_lag() const {
 }
 
 bool DeferredWork::may_follow(const Loop& loop) const {
-    return loop.count == count_ && size_ < most && can_remember(loop) && loop.read_near.empty() &&
-           !have_one_in_common(written_.all(), loop.read_elsewhere) &&
-           !have_one_in_common(read_elsewhere_.all(), loop.written) &&
-           (may_lag() || !have_one_in_common(read_near_.all(), loop.written));
+    return loop.count == count_ && size_ < most && arrays_.has_room(loop) &&
+           loop.read_near.empty() && !arrays_.conflict(loop) &&
+           (may_lag() || !arrays_.has_to_lag(loop));
 }
 
 void DeferredWork::put(const Loop& loop, const Entry& entry) {
@@ -61,17 +75,15 @@ void DeferredWork::put(const Loop& loop, const Entry& entry) {
     if (occupied_.begin >= occupied_.end) occupied_ = loop.occupied;
     work_ += loop.work;
     if (lag_ == 0) {
-        if (have_one_in_common(read_near_.all(), loop.written))
+        if (arrays_.has_to_lag(loop))
             lag_ = lag_of(reach_);
         else
             prompt_ = size_ + 1;
     }
     entries_[size_] = entry;
     entries_[size_++].range = range;
-    if (!can_remember(loop) || !read_near_.has_room(loop.read_near.size())) return run();
-    written_.add(loop.written);
-    read_elsewhere_.add(loop.read_elsewhere);
-    read_near_.add(loop.read_near);
+    if (!arrays_.has_room(loop)) return run();
+    arrays_.add(loop);
     reach_ = std::max(reach_, loop.reach);
 }
 
@@ -140,7 +152,7 @@ void DeferredWork::run() {
     range_ = occupied_ = {};
     work_ = 0;
     lag_ = reach_ = 0;
-    written_.size = read_elsewhere_.size = read_near_.size = 0;
+    arrays_.clear();
     if (const auto then = std::exchange(then_, nullptr)) then(then_closure_, pool_);
 }
 

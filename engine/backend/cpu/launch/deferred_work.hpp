@@ -28,6 +28,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "engine/backend/array_facts.hpp"
 
@@ -37,28 +38,71 @@ class ThreadPool;
 
 namespace hindcast::backend {
 
+using ArrayList = std::span<const ArrayFacts* const>;
+
+struct DeferredLoop {
+    std::int64_t count = 0;  // elements of each of its arrays
+    ActiveRange range;       // to go over; its start is rounded down to a whole block, and
+                             // what its columns leave out to whole vectors
+    ActiveRange occupied;    // how it is best cut (array_facts.hpp)
+    double work = 0;         // operations
+    ArrayList written, read_elsewhere;
+    // Read at elements e - reach ... e + reach by element e; only the first loop has such.
+    ArrayList read_near = {};
+    std::int64_t reach = 0;
+};
+
+// A number that none has had before.
+std::uint64_t next_number();
+
+// The arrays of a loop, in memory that is kept from launch to launch.
+struct LoopArrays {
+    std::vector<const ArrayFacts*> written, read_elsewhere, read_near;
+
+    void clear() {
+        written.clear();
+        read_elsewhere.clear();
+        read_near.clear();
+    }
+};
+
+// The arrays of the loops that wait, up to so many; none is allocated for.
+class DeferredArrays {
+public:
+    bool has_room(const DeferredLoop& loop) const;
+    void add(const DeferredLoop& loop);
+    void clear() { written_.size = elsewhere_.size = near_.size = 0; }
+    // True if the loop cannot follow, wherever its elements are.
+    bool conflict(const DeferredLoop& loop) const;
+    // True if the loop writes what is read near its elements.
+    bool has_to_lag(const DeferredLoop& loop) const;
+    bool reads_elsewhere(const ArrayFacts& array) const;
+
+private:
+    struct Some {
+        std::array<const ArrayFacts*, 32> list;
+        std::size_t size = 0;
+
+        ArrayList all() const { return {list.data(), size}; }
+        bool has_room(ArrayList more) const { return size + more.size() <= list.size(); }
+        void add(ArrayList more) {
+            for (const ArrayFacts* array : more) list[size++] = array;
+        }
+    };
+    Some written_, elsewhere_, near_;
+};
+
 class DeferredWork {
 public:
     // Parts begin at multiples of so many elements.
     static constexpr std::int64_t block = 64;
-    using List = std::span<const ArrayFacts* const>;  // of arrays
+    using Loop = DeferredLoop;
 
     explicit DeferredWork(ThreadPool* pool = nullptr);
     ~DeferredWork() { run(); }
     DeferredWork(const DeferredWork&) = delete;
     DeferredWork& operator=(const DeferredWork&) = delete;
 
-    struct Loop {
-        std::int64_t count = 0;  // elements of each of its arrays
-        ActiveRange range;       // to go over; its start is rounded down to a whole block, and
-                                 // what its columns leave out to whole vectors
-        ActiveRange occupied;    // how it is best cut (array_facts.hpp)
-        double work = 0;         // operations
-        List written, read_elsewhere;
-        // Read at elements e - reach ... e + reach by element e; only the first loop has such.
-        List read_near = {};
-        std::int64_t reach = 0;
-    };
     // A small callable without a destructor; what it refers to must stay until run(). At once if
     // it names more arrays than can be remembered.
     template <class Body>
@@ -93,22 +137,10 @@ public:
     // Another one after each run(), and never one that others have had.
     std::uint64_t number() const { return number_; }
     // True if a loop that waits reads an array at other elements than its own.
-    bool reads_elsewhere(const ArrayFacts& array) const;
+    bool reads_elsewhere(const ArrayFacts& array) const { return arrays_.reads_elsewhere(array); }
 
 private:
-    static constexpr std::size_t closure_bytes = 24, most = 8, most_arrays = 32;
-
-    // Arrays, up to so many; none is allocated for.
-    struct Arrays {
-        std::array<const ArrayFacts*, most_arrays> list;
-        std::size_t size = 0;
-
-        List all() const { return {list.data(), size}; }
-        bool has_room(std::size_t more) const { return size + more <= most_arrays; }
-        void add(List more) {
-            for (const ArrayFacts* array : more) list[size++] = array;
-        }
-    };
+    static constexpr std::size_t closure_bytes = 24, most = 8;
 
     struct alignas(64) Entry {  // one cache line
         ActiveRange range;
@@ -123,7 +155,6 @@ private:
     static std::int64_t least_task(std::int64_t lag) { return 2 * lag + block; }
     bool may_follow(const Loop& loop) const;
     bool may_lag() const;
-    bool can_remember(const Loop& loop) const;
     void put(const Loop& loop, const Entry& entry);
     void run_entries(std::size_t from, std::size_t to, std::int64_t begin, std::int64_t end) const;
     void walk(std::int64_t begin, std::int64_t end, bool first, bool last) const;
@@ -144,7 +175,7 @@ private:
     std::int64_t count_ = 0;  // of the loops that wait
     ActiveRange range_, occupied_;
     double work_ = 0;
-    Arrays written_, read_elsewhere_, read_near_;
+    DeferredArrays arrays_;
 };
 
 }  // namespace hindcast::backend

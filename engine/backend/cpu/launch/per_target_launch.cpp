@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/backend/cpu/launch/deferred_work.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
 #include "engine/backend/plan/work_split.hpp"
 #include "engine/base/thread_pool.hpp"
@@ -19,12 +18,12 @@ static_assert(block % most_lanes == 0);
 
 // A shifted part of a launch. Its kernel has no sums.
 struct Stencil {
-    const TargetLoop& pull;
+    const TargetLoop& loop;
     CompiledKernel &all, &inner;
     const Binding* bindings;
 
     void run(std::int64_t begin, std::int64_t end) const {
-        const auto [first, last] = pull.inside();
+        const auto [first, last] = loop.inside();
         const std::int64_t a = std::clamp(first, begin, end), b = std::clamp(last, a, end);
         Context context;
         if (begin < a) all.run_range(bindings, begin, a, context);
@@ -48,39 +47,39 @@ FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan) {
 void PerTargetLaunch::Part::compile(const CompileOptions& with) {
     options = with;
     code =
-        std::make_unique<CompiledKernels>(pull->kernel(), options, no_fixed_point(pull->kernel()));
-    if (pull->shifted())
-        inner = std::make_unique<CompiledKernels>(pull->inner(), options,
-                                                  no_fixed_point(pull->inner()));
+        std::make_unique<CompiledKernels>(loop->kernel(), options, no_fixed_point(loop->kernel()));
+    if (loop->shifted())
+        inner = std::make_unique<CompiledKernels>(loop->inner(), options,
+                                                  no_fixed_point(loop->inner()));
 }
 
 void PerTargetLaunch::Part::prepare(const Binding* bindings) const {
-    code->prepare(bindings, pull->targets(), pull.get());
-    if (inner) inner->prepare(bindings, pull->targets(), pull.get());
+    code->prepare(bindings, loop->targets(), loop.get());
+    if (inner) inner->prepare(bindings, loop->targets(), loop.get());
 }
 
 std::pair<CompiledKernel*, CompiledKernel*> PerTargetLaunch::Part::variants(
     const Binding* bindings) const {
-    const std::int64_t targets = pull->targets();
-    return {&code->variant(bindings, targets, pull.get()),
-            inner ? &inner->variant(bindings, targets, pull.get()) : nullptr};
+    const std::int64_t targets = loop->targets();
+    return {&code->variant(bindings, targets, loop.get()),
+            inner ? &inner->variant(bindings, targets, loop.get()) : nullptr};
 }
 
-void PerTargetLaunch::Part::gather(const Plan& plan) {
-    pull = std::make_unique<TargetLoop>(plan, group, false, reduced);
+void PerTargetLaunch::Part::read_in_place(const Plan& plan) {
+    loop = std::make_unique<TargetLoop>(plan, group, false, reduced);
     compile(options);
 }
 
-PerTargetLaunch::PerTargetLaunch(const Plan& plan, const PerTarget& pulled,
+PerTargetLaunch::PerTargetLaunch(const Plan& plan, const PerTarget& per_target,
                                  const CompileOptions& options)
     : plan_(plan),
-      rest_(pulled.rest, options, fixed_for(pulled.rest, plan)),
-      has_rest_(pulled.has_rest) {
-    for (const std::vector<int>& group : pulled.groups) {
+      rest_(per_target.rest, options, fixed_for(per_target.rest, plan)),
+      has_rest_(per_target.has_rest) {
+    for (const std::vector<int>& group : per_target.groups) {
         Part part;
         part.group = group;
-        if (parts_.empty()) part.reduced = pulled.reduced;
-        part.pull = std::make_unique<TargetLoop>(plan_, group, true, part.reduced);
+        if (parts_.empty()) part.reduced = per_target.reduced;
+        part.loop = std::make_unique<TargetLoop>(plan_, group, true, part.reduced);
         part.compile(options);
         parts_.push_back(std::move(part));
     }
@@ -88,7 +87,7 @@ PerTargetLaunch::PerTargetLaunch(const Plan& plan, const PerTarget& pulled,
 
 void PerTargetLaunch::prepare(const Binding* bindings, std::int64_t items) {
     for (Part& part : parts_)
-        if (const auto& bound = part.pull->bind(bindings, items, false); !bound.empty())
+        if (const auto& bound = part.loop->bind(bindings, items, false); !bound.empty())
             part.prepare(bound.data());
     if (has_rest_) rest_.prepare(bind_rest(bindings), items);
 }
@@ -99,8 +98,8 @@ bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const Run
     ThreadPool* const pool = options.pool;
     bool possible = true;
     for (Part& part : parts_) {
-        if (part.pull->copied() > most_copies) part.gather(plan_);
-        part.bound = &part.pull->bind(bindings, items, true);
+        if (part.loop->copied() > most_copies) part.read_in_place(plan_);
+        part.bound = &part.loop->bind(bindings, items, true);
         possible &= !part.bound->empty();
     }
     if (!possible) return false;
@@ -121,12 +120,12 @@ bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const Run
         const Binding* const bound = part.bound->data();
         const auto [all, inner] = part.variants(bound);
         if (inner == nullptr) {
-            all->run(bound, part.pull->targets(), {pool});
+            all->run(bound, part.loop->targets(), {pool});
             continue;
         }
-        const Stencil stencil{*part.pull, *all, *inner, bound};
-        ThreadPool* const threads = inner->is_short(part.pull->targets()) ? nullptr : pool;
-        split(threads, Cut(threads, part.pull->targets(), block),
+        const Stencil stencil{*part.loop, *all, *inner, bound};
+        ThreadPool* const threads = inner->is_short(part.loop->targets()) ? nullptr : pool;
+        split(threads, Cut(threads, part.loop->targets(), block),
               [&](std::int64_t begin, std::int64_t end) { stencil.run(begin, end); });
     }
     if (rest != nullptr) rest->run(bindings, items, {pool});
@@ -136,13 +135,13 @@ bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const Run
 // True if the launch is one loop over targets; only sums over all items may follow it.
 bool PerTargetLaunch::is_one_loop() const {
     const Part& part = parts_.front();
-    return parts_.size() == 1 && !part.pull->shifted() && (!has_rest_ || !part.reduced.empty());
+    return parts_.size() == 1 && !part.loop->shifted() && (!has_rest_ || !part.reduced.empty());
 }
 
 // Fills effects_ with the arrays that the loop over targets uses; false: they are not known.
 bool PerTargetLaunch::find_effects(const Binding* bindings) {
     const Part& part = parts_.front();
-    Effects& e = effects_;
+    LoopArrays& e = effects_;
     const auto is_target = [&](int symbol) {
         return std::find(part.group.begin(), part.group.end(), symbol) != part.group.end();
     };
@@ -152,7 +151,7 @@ bool PerTargetLaunch::find_effects(const Binding* bindings) {
         if (b.data == nullptr) continue;
         if (ir::only_reads(access)) {  // without `contents` it never changes
             if (b.contents == nullptr) continue;
-            (part.pull->reads_near(symbol) ? e.read_near : e.read_elsewhere).push_back(b.contents);
+            (part.loop->reads_near(symbol) ? e.read_near : e.read_elsewhere).push_back(b.contents);
         } else if ((is_target(symbol) || access == ir::Access::reduce) && b.contents != nullptr) {
             e.written.push_back(b.contents);
         } else {
@@ -167,9 +166,9 @@ bool PerTargetLaunch::find_effects(const Binding* bindings) {
 void PerTargetLaunch::run_targets(const Binding* bindings, std::int64_t items,
                                   DeferredWork& deferred) {
     const Part& part = parts_.front();
-    const TargetLoop& pull = *part.pull;
+    const TargetLoop& of = *part.loop;
     CompiledKernel* const loop = part.variants(part.bound->data()).first;
-    const std::int64_t targets = pull.targets();
+    const std::int64_t targets = of.targets();
     deferred.add({.count = targets,
                   .range = {0, targets},
                   .occupied = {},
@@ -177,7 +176,7 @@ void PerTargetLaunch::run_targets(const Binding* bindings, std::int64_t items,
                   .written = effects_.written,
                   .read_elsewhere = effects_.read_elsewhere,
                   .read_near = effects_.read_near,
-                  .reach = pull.distance()},
+                  .reach = of.distance()},
                  [loop, bound = part.bound->data()](std::int64_t begin, std::int64_t end) {
                      Context context;
                      loop->run_range(bound, begin, end, context);
@@ -193,7 +192,7 @@ const Binding* PerTargetLaunch::bind_rest(const Binding* bindings) {
     const std::size_t reduced = parts_.front().reduced.size();
     if (reduced == 0) return bindings;
     bindings_.assign(bindings, bindings + plan_.kernel.parameters.size());
-    for (std::size_t k = 0; k < reduced; ++k) bindings_.push_back(parts_.front().pull->terms(k));
+    for (std::size_t k = 0; k < reduced; ++k) bindings_.push_back(parts_.front().loop->terms(k));
     return bindings_.data();
 }
 

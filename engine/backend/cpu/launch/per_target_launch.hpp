@@ -1,4 +1,4 @@
-// The launch of a kernel's pulled form (target_loop.hpp): loops over targets, then the other items.
+// The launch of a kernel as loops over targets (target_loop.hpp), and then its other items.
 //
 // A loop over targets that reads neighbours can wait for launches over the same elements that
 // follow it (deferred_work.hpp): forces between particles and their effect on each particle take
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/backend/cpu/launch/compiled_kernel.hpp"
+#include "engine/backend/cpu/launch/deferred_work.hpp"
 
 namespace hindcast::backend::cpu {
 
@@ -20,17 +21,17 @@ FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan);
 
 class PerTargetLaunch {
 public:
-    PerTargetLaunch(const Plan& plan, const PerTarget& pulled, const CompileOptions& options);
+    PerTargetLaunch(const Plan& plan, const PerTarget& per_target, const CompileOptions& options);
 
     void prepare(const Binding* bindings, std::int64_t items);
-    // False: this launch cannot be pulled, and nothing was done but what waited.
+    // False: this launch cannot run over targets, and nothing was done but what waited.
     bool run(const Binding* bindings, std::int64_t items, const RunOptions& options);
 
 private:
     struct Part {
         std::vector<int> group;
         std::vector<ir::Value> reduced;
-        std::unique_ptr<TargetLoop> pull;
+        std::unique_ptr<TargetLoop> loop;
         std::unique_ptr<CompiledKernels> code, inner;  // inner: if shifted
         CompileOptions options;
         const std::vector<Binding>* bound = nullptr;
@@ -39,7 +40,7 @@ private:
         void prepare(const Binding* bindings) const;
         std::pair<CompiledKernel*, CompiledKernel*> variants(const Binding* bindings) const;
         // From now on without copies of what items read.
-        void gather(const Plan& plan);
+        void read_in_place(const Plan& plan);
     };
     bool is_one_loop() const;
     bool find_effects(const Binding* bindings);
@@ -52,16 +53,7 @@ private:
     CompiledKernels rest_;
     bool has_rest_;
     std::vector<Binding> bindings_;  // of the rest
-    struct Effects {                 // of the loop over targets; empty: it is not to wait
-        std::vector<const ArrayFacts*> written, read_near, read_elsewhere;
-
-        void clear() {
-            written.clear();
-            read_near.clear();
-            read_elsewhere.clear();
-        }
-    };
-    Effects effects_;
+    LoopArrays effects_;             // of the loop over targets; empty: it is not to wait
 };
 
 }  // namespace hindcast::backend::cpu

@@ -1,10 +1,8 @@
 #include "engine/backend/cpu/launch/unchanged_items.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "engine/backend/binding.hpp"
-#include "engine/backend/cpu/launch/deferred_work.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/ir/effects.hpp"
@@ -19,11 +17,6 @@ namespace {
 
 constexpr std::int64_t enough = 1024;  // items; fewer are done before this has been thought over
 constexpr int most_changes = 16;       // in a row: then it is given up
-
-std::uint64_t next_number() {
-    static std::atomic<std::uint64_t> numbers{0};
-    return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 }  // namespace
 
@@ -116,11 +109,9 @@ void UnchangedItems::learn(std::vector<FactUpdate>& learned) const {
                 {own.parameter, own.cleared ? ActiveRange{} : inputs_, own.read ? 0 : number_});
 }
 
-const UnchangedItems::Effects* UnchangedItems::effects(const Binding* bindings,
-                                                       std::int64_t items) {
+const LoopArrays* UnchangedItems::effects(const Binding* bindings, std::int64_t items) {
     if (!may_wait_ || items < DeferredWork::block) return nullptr;
-    effects_.written.clear();
-    effects_.read_elsewhere.clear();
+    effects_.clear();
     for (const int p : shared_) {
         if (bindings[p].contents == nullptr) return nullptr;
         effects_.read_elsewhere.push_back(bindings[p].contents);

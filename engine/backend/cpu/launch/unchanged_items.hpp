@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/backend/array_facts.hpp"
+#include "engine/backend/cpu/launch/deferred_work.hpp"
 #include "engine/backend/plan/plan.hpp"
 
 namespace hindcast::backend::cpu {
@@ -31,13 +32,9 @@ public:
     // Adds the facts about the arrays that hold once these items have run.
     void learn(std::vector<FactUpdate>& learned) const;
 
-    // The arrays that a run changes, and those that it reads at other elements than its own.
-    struct Effects {
-        std::vector<const ArrayFacts*> written, read_elsewhere;
-    };
-    // The effects if a run may wait for others over the same elements: no item can fail, and the
+    // The arrays that it uses if a run may wait for others over the same elements: no item can fail, and the
     // arrays are known. Otherwise nullptr.
-    const Effects* effects(const Binding* bindings, std::int64_t items);
+    const LoopArrays* effects(const Binding* bindings, std::int64_t items);
 
 private:
     struct Own {  // an array whose elements the items have to themselves
@@ -50,7 +47,7 @@ private:
 
     const Plan& plan_;
     bool possible_ = false, may_wait_ = false;
-    Effects effects_;
+    LoopArrays effects_;
     std::vector<Own> own_;
     std::vector<int> shared_;                     // arrays read at other indices, and numbers
     std::vector<std::uint64_t> versions_, next_;  // items; versions that must be the same, 0: idle

@@ -31,9 +31,9 @@ struct Change {
 
 Change same_bits() { return {.kind = Change::itself, .even = true, .exact = true}; }
 
-class Mirror {
+class ExchangedEnds {
 public:
-    explicit Mirror(const Plan& plan, const std::vector<Row>& rows)
+    explicit ExchangedEnds(const Plan& plan, const std::vector<Row>& rows)
         : kernel_(plan.kernel), rows_(rows), changes_(plan.kernel.ops.size()) {
         for (std::size_t v = 0; v < kernel_.ops.size(); ++v) {
             const OpCode code = kernel_.ops[v].code;
@@ -165,17 +165,17 @@ private:
 
 }  // namespace
 
-bool is_mirrored(const Plan& plan, const std::vector<int>& symbols) {
+bool is_symmetric(const Plan& plan, const std::vector<int>& symbols) {
     const std::vector<Row>& rows = plan.rows[symbols.front()];
     if (rows.size() != 2 || rows[0].index == rows[1].index) return false;
-    const Mirror mirror(plan, rows);
-    if (mirror.has_nests()) return false;
+    const ExchangedEnds ends(plan, rows);
+    if (ends.has_nests()) return false;
     for (const int symbol : symbols)
         for (std::size_t c = 0; c < plan.rows[symbol][0].sites.size(); ++c) {
             const Value x = plan.rows[symbol][0].sites[c], y = plan.rows[symbol][1].sites[c];
             if (x < 0 && y < 0) continue;
             if (x < 0 || y < 0 ||
-                !mirror.exchanges(plan.kernel.op(x).operand[1], plan.kernel.op(y).operand[1]))
+                !ends.exchanges(plan.kernel.op(x).operand[1], plan.kernel.op(y).operand[1]))
                 return false;
         }
     return true;

@@ -1,6 +1,6 @@
 // Kernels that look the same from both ends.
 //
-// An item that adds to two targets (a spring to its two points) is mirrored if what it adds to one
+// An item that adds to two targets (a spring to its two points) is symmetric if what it adds to one
 // end is what it would add to the other with the ends exchanged: f(a, b) on a and f(b, a) on b. A
 // loop over targets then need not know which end of the item it is at.
 //
@@ -16,6 +16,6 @@ namespace hindcast::backend::cpu {
 
 // `rows`: of each of these accumulated parameters two, with the same two indices. False where it
 // cannot be shown: loops, branches, what is read at other indices that depend on the ends.
-bool is_mirrored(const Plan& plan, const std::vector<int>& symbols);
+bool is_symmetric(const Plan& plan, const std::vector<int>& symbols);
 
 }  // namespace hindcast::backend::cpu

@@ -110,7 +110,11 @@ void Batch::find_blocks(std::span<const void* const> differs) {
         last.whole |= next.whole;
     }
     flags_ = ranges.flags;
-    choose_kinds(differs);
+    for (Block& b : blocks_)
+        b.kind = b.whole ? Kind::group : b.written ? Kind::lanes : Kind::shared;
+    for (const void* const memory : differs)
+        for (Block& b : blocks_)
+            if (memory >= b.begin && memory < b.end && b.kind == Kind::shared) b.kind = Kind::lanes;
     // A copy takes what its source holds, number by number.
     for (bool changed = true; changed;) {
         changed = false;
@@ -128,14 +132,6 @@ void Batch::find_blocks(std::span<const void* const> differs) {
         }
     }
     place_blocks();
-}
-
-void Batch::choose_kinds(std::span<const void* const> differs) {
-    for (Block& b : blocks_)
-        b.kind = b.whole ? Kind::group : b.written ? Kind::lanes : Kind::shared;
-    for (const void* const memory : differs)
-        for (Block& b : blocks_)
-            if (memory >= b.begin && memory < b.end && b.kind == Kind::shared) b.kind = Kind::lanes;
 }
 
 void Batch::place_blocks() {

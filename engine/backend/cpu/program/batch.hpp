@@ -73,7 +73,6 @@ private:
     struct Ranges;
 
     void find_blocks(std::span<const void* const> differs);
-    void choose_kinds(std::span<const void* const> differs);
     void place_blocks();
     const Block* find(const void* memory) const;  // nullptr: no text uses it
     const Block& block(const void* memory) const;

@@ -8,8 +8,8 @@
 //
 // Kernels become functions that LLVM inlines; loops over steps stay loops, so that compiling takes
 // a fraction of a second whatever the number of steps. Accumulation at static indices goes through
-// scratch memory and the inverse index (inverse_index.hpp), as in single launches that are not
-// pulled.
+// scratch memory and the inverse index (inverse_index.hpp), as in single launches without loops
+// over targets.
 #pragma once
 
 #include <cstdint>

@@ -21,13 +21,13 @@ using ir::Precision;
 
 namespace {
 
-bool mirrored(const ir::Kernel& kernel) {
+bool symmetric(const ir::Kernel& kernel) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
     const auto plan = backend::make_plan(lowered, backend::usual_form(lowered), {.width = 4},
                                          {backend::fixed_point_parameters(kernel)});
-    const backend::cpu::PerTarget pulled = backend::cpu::split_per_target(plan);
-    REQUIRE(pulled.groups.size() == 1);
-    return backend::cpu::is_mirrored(plan, pulled.groups[0]);
+    const backend::cpu::PerTarget per_target = backend::cpu::split_per_target(plan);
+    REQUIRE(per_target.groups.size() == 1);
+    return backend::cpu::is_symmetric(plan, per_target.groups[0]);
 }
 
 // Adds at(d, x_a, x_b) to end a and the other to end b.
@@ -65,8 +65,8 @@ ir::Kernel damped_springs(Precision precision) {
 
 }  // namespace
 
-TEST_CASE("mirrored kernels are found") {
-    const auto is = [](const auto& terms) { return mirrored(pairs(terms)); };
+TEST_CASE("symmetric kernels are found") {
+    const auto is = [](const auto& terms) { return symmetric(pairs(terms)); };
     CHECK(is([](Vec3 a, Vec3 b, Float w) { return Two(w * (b - a), w * (a - b)); }) == false);
     CHECK(is([](Vec3 a, Vec3 b, Float w) {
         const Vec3 f = w * (b - a);
@@ -125,14 +125,14 @@ TEST_CASE("mirrored kernels are found") {
     }));
 }
 
-TEST_CASE("CPU pull: mirrored springs and their adjoints have the definition's bits") {
+TEST_CASE("per target: symmetric springs and their adjoints have the definition's bits") {
     HINDCAST_NEEDS_LLVM();
     std::mt19937 random(3);
     for (const Precision precision : {Precision::f32, Precision::f64}) {
         const ir::Kernel k = damped_springs(precision);
         const ir::Kernel a = ad::adjoint(k, {"x", "v", "force"});
-        CHECK(mirrored(k));
-        CHECK(mirrored(a));
+        CHECK(symmetric(k));
+        CHECK(symmetric(a));
         for (const std::int64_t points : {40, 150}) {
             const std::int64_t items = 3 * points;
             std::vector<double> ends;
@@ -158,7 +158,7 @@ TEST_CASE("CPU pull: mirrored springs and their adjoints have the definition's b
     }
 }
 
-TEST_CASE("CPU pull: adjoints hold their zeros against infinity and NaN") {
+TEST_CASE("per target: adjoints hold their zeros against infinity and NaN") {
     HINDCAST_NEEDS_LLVM();
     std::mt19937 random(5);
     const double inf = std::numeric_limits<double>::infinity();
@@ -167,7 +167,7 @@ TEST_CASE("CPU pull: adjoints hold their zeros against infinity and NaN") {
         const ir::Kernel k = damped_springs(precision);
         for (const ir::Kernel& kernel : {ad::adjoint(k, {"x", "v", "force"}),
                                          ad::adjoint(k, {"x", "v", "k", "rest", "force"})}) {
-            CHECK(mirrored(kernel));
+            CHECK(symmetric(kernel));
             for (const std::int64_t points : {50, 2000})
                 for (const unsigned kinds : {4u, 7u, 10u}) {  // without and with those
                     const std::int64_t items = 3 * points;
@@ -194,14 +194,14 @@ TEST_CASE("CPU pull: adjoints hold their zeros against infinity and NaN") {
     }
 }
 
-TEST_CASE("CPU pull: sums that start at -0 and to which only zeros are added") {
+TEST_CASE("per target: sums that start at -0 and to which only zeros are added") {
     HINDCAST_NEEDS_LLVM();
     // In row 0 a term +0, in row 1 a term -0: what a sum ends at says which it met.
     const ir::Kernel k = pairs([](Vec3 a, Vec3 b, Float w) {
         const Vec3 f = w * (b - a);
         return Two(f, -f);
     });
-    CHECK(mirrored(k));
+    CHECK(symmetric(k));
     const std::int64_t points = 70;
     std::vector<double> ends;
     for (std::int64_t i = 0; i + 1 < points; i += 2) {
@@ -231,7 +231,7 @@ TEST_CASE("CPU: terms of neighbouring items are stored at once, others one by on
                    total += f * f;
                })
             .trace(Precision::f32);
-    CHECK(mirrored(k));
+    CHECK(symmetric(k));
     // A chain: the item at a point's first slot is that of its neighbour and one; then the same
     // with some items exchanged.
     const int points = 200;

@@ -1,5 +1,5 @@
-// Accumulation by pulling (engine/backend/cpu/per_target/target_loop.hpp): the bits of the
-// definition, whichever way a launch goes, and that the kernels meant to be pulled are.
+// Accumulation per target (engine/backend/cpu/per_target/target_loop.hpp): the bits of the
+// definition, whichever way a launch goes, and that the kernels meant to run over targets do.
 #include <doctest/doctest.h>
 
 #include "engine/ad/differentiate.hpp"
@@ -36,11 +36,11 @@ Parts parts_of(const ir::Kernel& kernel) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
     const auto plan = backend::make_plan(lowered, backend::usual_form(lowered), {.width = 4},
                                          {backend::fixed_point_parameters(kernel)});
-    const backend::cpu::PerTarget pulled = backend::cpu::split_per_target(plan);
+    const backend::cpu::PerTarget per_target = backend::cpu::split_per_target(plan);
     const bool shifted =
-        !pulled.groups.empty() &&
-        backend::cpu::TargetLoop(plan, pulled.groups[0], true, pulled.reduced).shifted();
-    return {pulled.groups.size(), pulled.reduced.size(), pulled.has_rest, shifted};
+        !per_target.groups.empty() &&
+        backend::cpu::TargetLoop(plan, per_target.groups[0], true, per_target.reduced).shifted();
+    return {per_target.groups.size(), per_target.reduced.size(), per_target.has_rest, shifted};
 }
 
 std::vector<double> indices(std::int64_t n, std::int64_t below, unsigned seed) {
@@ -69,7 +69,7 @@ Launch net(const ir::Kernel& kernel, std::int64_t items, std::int64_t points,
 
 }  // namespace
 
-TEST_CASE("CPU pull: springs, their adjoint with a shared stiffness, and second order") {
+TEST_CASE("per target: springs, their adjoint with a shared stiffness, and second order") {
     HINDCAST_NEEDS_LLVM();
     for (const Precision precision : {Precision::f32, Precision::f64}) {
         const ir::Kernel k = springs.trace(precision), a = ad::adjoint(k);
@@ -91,7 +91,7 @@ TEST_CASE("CPU pull: springs, their adjoint with a shared stiffness, and second 
     }
 }
 
-TEST_CASE("CPU pull: other ends and terms that lie side by side, in part or everywhere") {
+TEST_CASE("per target: other ends and terms that lie side by side, in part or everywhere") {
     HINDCAST_NEEDS_LLVM();
     struct Grid {
         int columns, rows, hole;  // a point without springs; -1: none
@@ -121,7 +121,8 @@ TEST_CASE("CPU pull: other ends and terms that lie side by side, in part or ever
         }
 }
 
-TEST_CASE("CPU pull: an index that is read at both ends, and points of which most have no spring") {
+TEST_CASE(
+    "per target: an index that is read at both ends, and points of which most have no spring") {
     HINDCAST_NEEDS_LLVM();
     // What stands in the padding of the tables must not lead outside of an array.
     const KernelDef k = kernel("by_material", {"ends", "material", "stiffness", "x", "force"},
@@ -151,7 +152,7 @@ TEST_CASE("CPU pull: an index that is read at both ends, and points of which mos
     }
 }
 
-TEST_CASE("CPU pull: every layout of what the other end is read from") {
+TEST_CASE("per target: every layout of what the other end is read from") {
     HINDCAST_NEEDS_LLVM();
     const ir::Kernel k = springs.trace(Precision::f32);
     for (const Form x : {Form::elements, Form::planes, Form::strided})
@@ -163,7 +164,7 @@ TEST_CASE("CPU pull: every layout of what the other end is read from") {
 }
 
 TEST_CASE(
-    "CPU pull: terms that are added on some paths, in some components, in one to three rows") {
+    "per target: terms that are added on some paths, in some components, in one to three rows") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef one = kernel(
         "one_row", {"index", "w", "x", "sum"},
@@ -198,7 +199,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("CPU pull: launches that cannot be pulled give the same bits") {
+TEST_CASE("per target: launches that cannot run over targets give the same bits") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef guarded =
         kernel("guarded", {"ends", "x", "force", "total"},
@@ -235,7 +236,7 @@ TEST_CASE("CPU pull: launches that cannot be pulled give the same bits") {
     }
 }
 
-TEST_CASE("CPU pull: the adjoint of a stencil") {
+TEST_CASE("per target: the adjoint of a stencil") {
     HINDCAST_NEEDS_LLVM();
     constexpr int columns = 16;
     const KernelDef stencil = kernel("stencil", {"u", "k", "old"},
@@ -271,7 +272,8 @@ TEST_CASE("CPU pull: the adjoint of a stencil") {
         }
 }
 
-TEST_CASE("CPU pull: what a stencil's adjoint changes besides, behind it and between the threads") {
+TEST_CASE(
+    "per target: what a stencil's adjoint changes besides, behind it and between the threads") {
     HINDCAST_NEEDS_LLVM();
     // The adjoint of old is read by the stencil around every target, and changed.
     struct Case {
@@ -320,7 +322,7 @@ TEST_CASE("CPU pull: what a stencil's adjoint changes besides, behind it and bet
     }
 }
 
-TEST_CASE("CPU pull: values that change before every launch are gathered in the end") {
+TEST_CASE("per target: values that change before every launch are gathered in the end") {
     HINDCAST_NEEDS_LLVM();
     const ir::Kernel k = springs.trace(Precision::f32);
     const std::vector<double> ends = indices(400, 120, 9);

@@ -1,62 +1,26 @@
-// Emission of accesses to elements of buffers.
-//
-// The access to an element depends on its index: the same for all lanes (one scalar access),
-// consecutive (vectors; for C-contiguous elements of several components whole vectors that are
-// shuffled apart), anything else (lane by lane, or gather and scatter).
 #include <algorithm>
 #include <cstddef>
 
 #include "engine/backend/binding.hpp"
 
-#include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/cpu/emit/element_writer.hpp"
 
 namespace hindcast::backend::cpu {
 
-using ir::Op;
-using ir::OpCode;
-using ir::Parameter;
-using ir::Type;
-using ir::Value;
-
 // ---------------------------------------------------------------- addresses
 
-std::string Emitter::binding_field(int symbol, std::size_t offset) {
-    if (embedding_ != nullptr) {
-        const Binding& b = embedding_->shape[symbol];
-        return offset == offsetof(Binding, data)             ? fmt::format("%d{}", symbol)
-               : offset == offsetof(Binding, count)          ? std::to_string(b.count)
-               : offset == offsetof(Binding, element_stride) ? std::to_string(b.element_stride)
-                                                             : std::to_string(b.component_stride);
-    }
-    const std::string at = std::to_string(symbol * sizeof(Binding) + offset);
-    return invariant_load(offset == offsetof(Binding, data) ? "ptr" : "i64",
-                          pointer("i8", "%bindings", at));
-}
-
-std::string Emitter::component_pointer(int symbol, int component) {
-    const std::string data = binding_field(symbol, offsetof(Binding, data));
-    std::string offset = std::to_string(component);
-    if (component > 0 && layout(symbol) != Layout::elements)
-        offset = pure("mul i64 {}, {}", binding_field(symbol, offsetof(Binding, component_stride)),
-                      component);
-    return pointer(scalar_type(kernel_.parameter(symbol).type), data, offset);
-}
-
 // A scalar index, or that of lane 0, in 64 bits.
-std::string Emitter::index64(Value index) {
+std::string ElementWriter::index64(Value index) {
     const Op& op = kernel_.op(index);
     if (op.code == OpCode::item) return "%titem";
     // If the sum wraps around, no element is reached either way.
-    if (op.code == OpCode::add && !plan_.checked)
-        for (const int k : {0, 1})
-            if (const Op& c = kernel_.op(op.operand[k]);
-                op.operand[1 - k] == item_ && c.code == OpCode::constant)
-                return pure("add i64 %titem, {}", ir::integer_of(c.bits, c.type));
+    if (const auto offset = offset_from_item(kernel_, index); offset && !plan_.checked)
+        return pure("add i64 %titem, {}", *offset);
     const std::string x = bases_[index].empty() ? scalar(index) : bases_[index];
     return cast(ir::is_signed(op.type) ? "sext" : "zext", scalar_type(op.type), x, "i64");
 }
 
-std::string Emitter::element_pointer(int symbol, int component, Value index) {
+std::string ElementWriter::element_pointer(int symbol, int component, Value index) {
     const Parameter& p = kernel_.parameter(symbol);
     std::string offset = layout(symbol) == Layout::shared ? "0" : index64(index);
     if (layout(symbol) == Layout::elements) offset = pure("mul i64 {}, {}", offset, p.components);
@@ -67,8 +31,8 @@ std::string Emitter::element_pointer(int symbol, int component, Value index) {
 }
 
 // Per lane; lanes that are masked out point to element 0.
-std::string Emitter::element_pointers(int symbol, int component, Value index,
-                                      const std::string& mask) {
+std::string ElementWriter::element_pointers(int symbol, int component, Value index,
+                                            const std::string& mask) {
     const Parameter& p = kernel_.parameter(symbol);
     const Type type = kernel_.op(index).type;
     const std::string offset = plan_.form[symbol].wide ? "i64" : "i32", t = lanes_of(offset);
@@ -90,170 +54,28 @@ std::string Emitter::element_pointers(int symbol, int component, Value index,
 
 // Checked mode: the lanes whose index is in range; the others are reported as faults of `op`, if
 // one is given.
-std::string Emitter::in_range(Value op, int symbol, Value index) {
+std::string ElementWriter::in_range(Value op, int symbol, Value index) {
     if (!plan_.checked) return mask_;
-    const Type type = kernel_.op(index).type;
-    const std::string t = lanes_of("i64"), count = binding_field(symbol, offsetof(Binding, count));
-    const std::string at =
-        cast(ir::is_signed(type) ? "sext" : "zext", vector_type(type), vector(index), t);
-    const std::string inside = pure("icmp ult {} {}, {}", t, at, splat("i64", count));
+    const std::string count = binding_field(symbol, offsetof(Binding, count));
+    const std::string at = wide_index(index);
+    const std::string inside = pure("icmp ult {} {}, {}", lanes_of("i64"), at, splat("i64", count));
     if (op != ir::no_value) fault(both(mask_, none_of(inside)), op, at);
     return both(mask_, inside);
 }
 
 // True if the lanes reach consecutive elements that whole vectors can load and store.
-bool Emitter::is_contiguous(int symbol, Value index) const {
+bool ElementWriter::is_contiguous(int symbol, Value index) const {
     if (width_ == 1 || bases_[index].empty()) return false;
     return layout(symbol) == Layout::planes || layout(symbol) == Layout::table ||
            (layout(symbol) == Layout::elements && mask_ == item_mask_ && !plan_.checked);
 }
 
-// ---------------------------------------------------------------- vectors in memory
+// ---------------------------------------------------------------- one element
 
-std::string Emitter::masked_load(const std::string& t, const std::string& at,
-                                 const std::string& mask) {
-    const std::string v = lanes_of(t);
-    return let("{}", call(v, "masked.load." + suffix(v) + ".p0",
-                          {{"ptr", at},
-                           {"i32", std::to_string(align_of(t))},
-                           {mask_type(), mask},
-                           {v, "zeroinitializer"}}));
-}
-
-void Emitter::masked_store(const std::string& t, const std::string& x, const std::string& at,
-                           const std::string& mask) {
-    const std::string v = lanes_of(t);
-    put("{}",
-        call("void", "masked.store." + suffix(v) + ".p0",
-             {{v, x}, {"ptr", at}, {"i32", std::to_string(align_of(t))}, {mask_type(), mask}}));
-}
-
-std::string Emitter::gather(const std::string& t, const std::string& pointers,
-                            const std::string& mask) {
-    const std::string v = lanes_of(t), p = lanes_of("ptr");
-    return let("{}", call(v, "masked.gather." + suffix(v) + "." + suffix(p),
-                          {{p, pointers},
-                           {"i32", std::to_string(align_of(t))},
-                           {mask_type(), mask},
-                           {v, "zeroinitializer"}}));
-}
-
-void Emitter::scatter(const std::string& t, const std::string& x, const std::string& pointers,
-                      const std::string& mask) {
-    const std::string v = lanes_of(t), p = lanes_of("ptr");
-    put("{}",
-        call("void", "masked.scatter." + suffix(v) + "." + suffix(p),
-             {{v, x}, {p, pointers}, {"i32", std::to_string(align_of(t))}, {mask_type(), mask}}));
-}
-
-// The mask of part `part` of `components` consecutive vectors that hold whole elements.
-std::string Emitter::flat_mask(int components, int part) {
-    std::vector<int> positions = up_to(width_);
-    for (int& p : positions) p += part * width_;
-    const std::string left =
-        components == 1 ? lanes_left_ : pure("mul i32 {}, {}", lanes_left_, components);
-    return pure("icmp ugt {} {}, {}", lanes_of("i32"), splat("i32", left),
-                list_of("i32", positions));
-}
-
-// ---------------------------------------------------------------- shuffles
-
-std::string Emitter::shuffle(const std::string& element, std::size_t size, const std::string& a,
-                             const std::string& b, const std::vector<int>& from) {
-    const std::string v = fmt::format("<{} x {}>", size, element);
-    return pure("shufflevector {} {}, {} {}, <{} x i32> {}", v, a, v, b, from.size(),
-                list_of("i32", from));
-}
-
-// lanes[c] holds component c of W elements (poison: padding, last); the result holds the elements
-// one after the other.
-Emitter::Names Emitter::interleave(const std::string& element, const Names& lanes) {
-    const int n = static_cast<int>(lanes.size());
-    if (n == 1 || width_ == 1) return lanes;
-    Names parts;
-    for (int part = 0; part < n; ++part) {
-        std::string so_far = lanes[0];
-        for (int c = 1; c < n && lanes[c] != "poison"; ++c) {
-            std::vector<int> from;
-            for (int l = 0; l < width_; ++l) {
-                const int component = (part * width_ + l) % n, lane = (part * width_ + l) / n;
-                from.push_back(component == c  ? width_ + lane
-                               : component > c ? 0
-                               : c == 1        ? lane
-                                               : l);
-            }
-            so_far = shuffle(element, width_, so_far, lanes[c], from);
-        }
-        parts.push_back(so_far);
-    }
-    return parts;
-}
-
-// One component of elements that lie one after the other in `parts`.
-std::string Emitter::deinterleave(const std::string& element, const Names& parts, int component) {
-    const int n = static_cast<int>(parts.size());
-    std::string so_far = parts[0];
-    for (int part = 1; part < n; ++part) {
-        std::vector<int> from;
-        for (int l = 0; l < width_; ++l) {
-            const int where = (l * n + component) / width_, lane = (l * n + component) % width_;
-            from.push_back(where == part ? width_ + lane : where > part ? 0 : part == 1 ? lane : l);
-        }
-        so_far = shuffle(element, width_, so_far, parts[part], from);
-    }
-    return so_far;
-}
-
-// From one vector of n components per lane (n = 1, 2, 4) to one vector of lanes per component.
-Emitter::Names Emitter::transpose(const std::string& element, const Names& lanes, int n) {
-    if (n == 1) {
-        std::string v = "poison";
-        for (int l = 0; l < width_; ++l)
-            v = pure("insertelement {} {}, {} {}, i64 {}", lanes_of(element), v, element, lanes[l],
-                     l);
-        return {v};
-    }
-    // Part k holds lanes k, k+n, ... one after the other.
-    Names parts;
-    for (int k = 0; k < n; ++k) {
-        Names joined;
-        for (int l = k; l < width_; l += n) joined.push_back(lanes[l]);
-        for (int size = n; joined.size() > 1; size *= 2) {
-            Names pairs;
-            for (std::size_t j = 0; j < joined.size(); j += 2)
-                pairs.push_back(shuffle(element, size, joined[j], joined[j + 1], up_to(2 * size)));
-            joined = pairs;
-        }
-        parts.push_back(joined[0]);
-    }
-    return transpose_blocks(element, parts);
-}
-
-// n vectors of blocks of n (2, 4): every block of n by n is transposed.
-Emitter::Names Emitter::transpose_blocks(const std::string& element, const Names& parts) {
-    const int n = static_cast<int>(parts.size());
-    const auto blocks = [&](const std::string& a, const std::string& b,
-                            const std::vector<int>& from) {
-        std::vector<int> all;  // within a block: 0 .. n-1 of a, n .. 2n-1 of b
-        for (int block = 0; block < width_; block += n)
-            for (const int f : from) all.push_back(f < n ? block + f : width_ + block + f - n);
-        return shuffle(element, width_, a, b, all);
-    };
-    if (n == 2) return {blocks(parts[0], parts[1], {0, 2}), blocks(parts[0], parts[1], {1, 3})};
-    const std::string low01 = blocks(parts[0], parts[1], {0, 4, 1, 5});
-    const std::string low23 = blocks(parts[2], parts[3], {0, 4, 1, 5});
-    const std::string high01 = blocks(parts[0], parts[1], {2, 6, 3, 7});
-    const std::string high23 = blocks(parts[2], parts[3], {2, 6, 3, 7});
-    return {blocks(low01, low23, {0, 1, 4, 5}), blocks(low01, low23, {2, 3, 6, 7}),
-            blocks(high01, high23, {0, 1, 4, 5}), blocks(high01, high23, {2, 3, 6, 7})};
-}
-
-// ---------------------------------------------------------------- elements
-
-Emitter::Names Emitter::load_element(Value op, int symbol, Value index,
-                                     const std::vector<int>& components) {
+Names ElementWriter::load_element(Value op, int symbol, Value index,
+                                  const std::vector<int>& components) {
     const Parameter& p = kernel_.parameter(symbol);
-    const bool constant = p.access == ir::Access::read;  // unchanging during the launch
+    const bool constant = p.access == Access::read;  // unchanging during the launch
     const std::string t = scalar_type(p.type);
     const std::string mask = in_range(op, symbol, index);
     Names values;
@@ -280,9 +102,8 @@ Emitter::Names Emitter::load_element(Value op, int symbol, Value index,
     return values;
 }
 
-Emitter::Names Emitter::load_consecutive(int symbol, Value index,
-                                         const std::vector<int>& components,
-                                         const std::string& mask) {
+Names ElementWriter::load_consecutive(int symbol, Value index, const std::vector<int>& components,
+                                      const std::string& mask) {
     const int n = kernel_.parameter(symbol).components;
     const std::string t = scalar_type(kernel_.parameter(symbol).type);
     Names values, parts;
@@ -314,7 +135,7 @@ Emitter::Names Emitter::load_consecutive(int symbol, Value index,
 // processor follows few of them by itself. Data of the first blocks is fetched in front of the
 // loop, all at once; otherwise each of these blocks would wait for its own. A fetch beyond an array
 // does nothing: it touches no missing page.
-void Emitter::fetch_ahead(int symbol, int component, Value index, int scalars) {
+void ElementWriter::fetch_ahead(int symbol, int component, Value index, int scalars) {
     constexpr std::size_t line = 64, blocks = 4;
     if (embedding_ != nullptr || !plan_.form[static_cast<std::size_t>(symbol)].far) return;
     const Parameter& p = kernel_.parameter(symbol);
@@ -337,8 +158,8 @@ void Emitter::fetch_ahead(int symbol, int component, Value index, int scalars) {
         preheader_ += "  " + fetch(first, k) + "\n";
 }
 
-void Emitter::store_element(Value op, int symbol, Value index, const std::vector<int>& components,
-                            const Names& values) {
+void ElementWriter::store_element(Value op, int symbol, Value index,
+                                  const std::vector<int>& components, const Names& values) {
     const Parameter& p = kernel_.parameter(symbol);
     const std::string t = scalar_type(p.type), mask = in_range(op, symbol, index);
     if (width_ == 1) {
@@ -372,8 +193,8 @@ void Emitter::store_element(Value op, int symbol, Value index, const std::vector
 
 // One scalar per lane at any index. If neighbouring lanes reach neighbouring scalars, as they do in
 // regular meshes, that is one store; the code tests this when it runs.
-void Emitter::store_lanes(const std::string& t, const std::string& x, int symbol, int component,
-                          Value index, const std::string& mask) {
+void ElementWriter::store_lanes(const std::string& t, const std::string& x, int symbol,
+                                int component, Value index, const std::string& mask) {
     // A scatter looks at no lane that is masked out.
     const auto apart = [&] {
         const Scope scope(*this);
@@ -404,10 +225,10 @@ void Emitter::store_lanes(const std::string& t, const std::string& x, int symbol
     start(after);
 }
 
-// ---------------------------------------------------------------- ops
+// ---------------------------------------------------------------- groups of ops
 
 // Loads and own stores of a region by the element that they reach.
-void Emitter::group_ops(int r) {
+void ElementWriter::group_ops(int r) {
     for (const Value v : kernel_.region(r).ops) {
         const Op& op = kernel_.op(v);
         const std::array<int, 3> key{r, op.symbol, op.operand[0]};
@@ -417,7 +238,7 @@ void Emitter::group_ops(int r) {
 }
 
 // The first load of an element loads all components that this region needs.
-void Emitter::load_group(Value v, const Op& op) {
+void ElementWriter::load_group(Value v, const Op& op) {
     const std::array<int, 3> key{op.region, op.symbol, op.operand[0]};
     const std::vector<Value>& group = load_groups_.at(key);
     if (group[0] != v) return;
@@ -437,7 +258,7 @@ void Emitter::load_group(Value v, const Op& op) {
 }
 
 // The last store to an element stores all its components.
-void Emitter::store_group(Value v, const Op& op) {
+void ElementWriter::store_group(Value v, const Op& op) {
     std::vector<Value> group = store_groups_.at({op.region, op.symbol, op.operand[0]});
     if (group.back() != v) return;
     std::sort(group.begin(), group.end(),

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/cpu/emit/element_writer.hpp"
 
 namespace hindcast::backend::cpu {
 
-using ir::Op;
-using ir::OpCode;
-using ir::Parameter;
-using ir::Type;
-using ir::Value;
-
 // C-contiguous elements at any index: every lane loads its element with one instruction per four
 // components, then the lanes are transposed. Hardware gathers take twice as long.
-Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<int>& components) {
+Names ElementWriter::load_by_lane(int symbol, Value index, const std::vector<int>& components) {
     const Parameter& p = kernel_.parameter(symbol);
     const Type type = kernel_.op(index).type;
     const std::string t = scalar_type(p.type), it = scalar_type(type);
@@ -57,11 +51,9 @@ Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<
                 if (size != 3 || (plan_.form[symbol].padded && embedding_ == nullptr))
                     lanes.push_back(pure("load {}, ptr {}, align {}", v, at, align_of(t)));
                 else  // not a byte beyond the element: it may be the last of a page
-                    lanes.push_back(pure("{}", call(v, "masked.load." + suffix(v) + ".p0",
-                                                    {{"ptr", at},
-                                                     {"i32", std::to_string(align_of(t))},
-                                                     {"<4 x i1>", "<i1 1, i1 1, i1 1, i1 0>"},
-                                                     {v, "poison"}})));
+                    lanes.push_back(pure(
+                        "{}",
+                        vector_load(v, t, at, {"<4 x i1>", "<i1 1, i1 1, i1 1, i1 0>"}, "poison")));
             }
             group = transpose(t, lanes, n);
         }
@@ -70,36 +62,15 @@ Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<
     return values;
 }
 
-// From 16 lanes of 8 scalars each to the first n scalars in 16 lanes each.
-Emitter::Names Emitter::transpose_rows(const std::string& element, const Names& lanes, int n) {
-    // halves[h][c], blocks of four: scalar c of lanes 8h .. 8h+3, scalar c+4 of these, both of the
-    // next four lanes.
-    Names halves[2];
-    for (int h = 0; h < 2; ++h) {
-        Names parts;
-        for (int k = 0; k < 4; ++k)
-            parts.push_back(shuffle(element, 8, lanes[8 * h + k], lanes[8 * h + k + 4], up_to(16)));
-        halves[h] = transpose_blocks(element, parts);
-    }
-    Names values;
-    for (int c = 0; c < n; ++c) {
-        std::vector<int> from;
-        for (int block = c / 4; block < 8; block += 2)
-            for (int k = 0; k < 4; ++k) from.push_back(4 * block + k);
-        values.push_back(shuffle(element, 16, halves[0][c % 4], halves[1][c % 4], from));
-    }
-    return values;
-}
-
 // Elements side by side at any index, as a stencil has them: every lane loads them with one
 // instruction, of just these bytes. False: not worth while here.
-bool Emitter::load_rows(const Op& op) {
+bool ElementWriter::load_rows(const Op& op) {
     constexpr int most = 8;  // scalars
     const Parameter& p = kernel_.parameter(op.symbol);
     const int n = p.components;
     if (width_ != 16 || p.type != Type::f32 || 2 * n > most || plan_.checked || op.region != 0 ||
-        p.access != ir::Access::read || layout(op.symbol) != Layout::elements ||
-        mask_ != item_mask_ || !plan_.varies[op.operand[0]])
+        p.access != Access::read || layout(op.symbol) != Layout::elements || mask_ != item_mask_ ||
+        !plan_.varies[op.operand[0]])
         return false;
     const SplitIndex mine = split_index(op.operand[0]);
     if (!mine.known || !bases_[mine.base].empty()) return false;
@@ -138,11 +109,8 @@ bool Emitter::load_rows(const Op& op) {
         at = cast(ir::is_signed(type) ? "sext" : "zext", it, at, "i64");
         at = pointer(fmt::format("[{} x {}]", n, t), component_pointer(op.symbol, 0), at);
         at = pointer(t, at, std::to_string(first * n));
-        lanes.push_back(pure("{}", call(v, "masked.load." + suffix(v) + ".p0",
-                                        {{"ptr", at},
-                                         {"i32", std::to_string(align_of(t))},
-                                         {fmt::format("<{} x i1>", most), mask + ">"},
-                                         {v, "poison"}})));
+        lanes.push_back(pure(
+            "{}", vector_load(v, t, at, {fmt::format("<{} x i1>", most), mask + ">"}, "poison")));
     }
     const Names values = transpose_rows(t, lanes, scalars);
     for (std::int64_t k = first; k <= last; ++k)
@@ -155,7 +123,7 @@ bool Emitter::load_rows(const Op& op) {
 // Integers that were just loaded from consecutive memory and serve load_by_lane as indices: it
 // takes them from there again, which is cheaper than taking a vector apart. The last items have a
 // copy, with 0 for the lanes beyond.
-void Emitter::keep_in_memory(const std::vector<Value>& group) {
+void ElementWriter::keep_in_memory(const std::vector<Value>& group) {
     const auto is_index = [&](Value v) {
         for (const Value user : kernel_.region(0).ops) {
             const Op& op = kernel_.op(user);

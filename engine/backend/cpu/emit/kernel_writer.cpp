@@ -1,24 +1,27 @@
-#include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/cpu/emit/kernel_writer.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstddef>
 
-#include "engine/backend/binding.hpp"
 #include "engine/ir/evaluate.hpp"
 
 namespace hindcast::backend::cpu {
 
-using ir::Op;
-using ir::OpCode;
-using ir::Type;
-using ir::Value;
+namespace {
 
-std::string emit(const Plan& plan) { return Emitter(plan).module(); }
+// The attributes behind the arguments of a function, which depend on whether it is inlined.
+const char* attributes_of_function(bool inlined) {
+    return inlined ? "alwaysinline nounwind"
+                   : "noinline nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\"";
+}
+
+}  // namespace
+
+std::string emit(const Plan& plan) { return KernelWriter(plan).module(); }
 
 EmbeddedFunction emit_embedded(const Plan& plan, const Embedding& embedding) {
-    return Emitter(plan, &embedding).function();
+    return KernelWriter(plan, &embedding).function();
 }
 
 std::string fault_function() {
@@ -44,55 +47,12 @@ no:
         offsetof(Context, fault) + offsetof(KernelFault, op));
 }
 
-const char* attributes_of_function(bool inlined) {
-    return inlined ? "alwaysinline nounwind"
-                   : "noinline nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\"";
-}
-
 const char* const module_end = R"(!0 = !{}
 !1 = !{!"branch_weights", i32 1, i32 100000}
 )";
 
-std::string suffix(const std::string& type) {
-    if (type[0] == '<') {
-        const std::size_t x = type.find(" x ");
-        return "v" + type.substr(1, x - 1) + suffix(type.substr(x + 3, type.size() - x - 4));
-    }
-    return type == "float" ? "f32" : type == "double" ? "f64" : type == "ptr" ? "p0" : type;
-}
-
-std::string list_of(const char* type, const std::vector<int>& numbers) {
-    std::string text;
-    for (const int n : numbers) text += fmt::format("{}{} {}", text.empty() ? "<" : ", ", type, n);
-    return text + ">";
-}
-
-std::vector<int> up_to(int n) {
-    std::vector<int> numbers;
-    for (int k = 0; k < n; ++k) numbers.push_back(k);
-    return numbers;
-}
-
-std::size_t align_of(const std::string& t) {
-    return t == "i8" ? 1 : t == "i32" || t == "float" ? 4 : 8;
-}
-
-namespace {
-constexpr double short_work = 64;  // ops per item: where masks cost a good part of the time
-}
-
-Emitter::Emitter(const Plan& plan, const Embedding* embedding)
-    : plan_(plan),
-      embedding_(embedding),
-      kernel_(plan.kernel),
-      width_(plan.width),
-      splits_(embedding == nullptr && plan.width > 1 && plan.work <= short_work &&
-              plan.fixed_symbols.empty()),
-      names_(plan.kernel.ops.size()),
-      bases_(plan.kernel.ops.size()) {}
-
 // Leaves in body_ all that stands between the function's braces.
-void Emitter::record() {
+void KernelWriter::record() {
     {
         const Scope scope(*this);
         begin_item();
@@ -122,7 +82,7 @@ exit:
                         variables_, preheader_, items, width_, end);
 }
 
-std::string Emitter::module() {
+std::string KernelWriter::module() {
     record();
     std::string text = "; " + kernel_.name + "\n";
     for (const std::string& d : declarations_) text += d + "\n";
@@ -157,214 +117,25 @@ done:
   ret void
 }}
 )",
-                       blocks_.empty() ? 0 : width_, width_) +
+                       uses_blocks() ? width_ : 0, width_) +
            module_end;
 }
 
-EmbeddedFunction Emitter::function() {
+EmbeddedFunction KernelWriter::function() {
     record();
     std::string text = "(ptr noalias %context, i64 %begin, i64 %end";
     for (std::size_t p = 0; p < kernel_.parameters.size(); ++p) {
-        const ir::Access access = kernel_.parameters[p].access;
-        const bool read_only = access == ir::Access::read || access == ir::Access::value;
+        const Access access = kernel_.parameters[p].access;
+        const bool read_only = access == Access::read || access == Access::value;
         text += fmt::format(", ptr {}%d{}", read_only ? "readonly " : "noalias ", p);
     }
     text += std::string(") ") + attributes_of_function(embedding_->inlined) + " {\n" + body_;
     return {text, declarations_, uses_fault_};
 }
 
-// ---------------------------------------------------------------- lines
-
-std::string Emitter::let_line(const std::string& text) {
-    std::string name = "%t" + std::to_string(next_++);
-    put("{} = {}", name, text);
-    return name;
-}
-
-std::string Emitter::pure_line(const std::string& text) {
-    if (text.find("%t") == std::string::npos) {
-        std::string& name = front_shared_[text];
-        if (name.empty()) {
-            name = "%u" + std::to_string(next_++);
-            preheader_ += "  " + name + " = " + text + "\n";
-        }
-        return name;
-    }
-    for (std::size_t s = scopes_.size(); s-- > 0;)
-        if (const auto found = scopes_[s].find(text); found != scopes_[s].end())
-            return found->second;
-    return scopes_.back()[text] = let_line(text);
-}
-
-std::string Emitter::call(const std::string& result, const std::string& name,
-                          std::initializer_list<Argument> arguments) {
-    std::string types, values;
-    for (const auto& [type, value] : arguments) {
-        types += (types.empty() ? "" : ", ") + type;
-        values += fmt::format("{}{} {}", values.empty() ? "" : ", ", type, value);
-    }
-    declarations_.insert(fmt::format("declare {} @llvm.{}({})", result, name, types));
-    return fmt::format("call {} @llvm.{}({})", result, name, values);
-}
-
-std::string Emitter::cast(const char* code, const std::string& from, const std::string& x,
-                          const std::string& to) {
-    return from == to ? x : pure("{} {} {} to {}", code, from, x, to);
-}
-
-std::string Emitter::pointer(const std::string& element, const std::string& base,
-                             const std::string& index) {
-    return pure("getelementptr {}, ptr {}, i64 {}", element, base, index);
-}
-
-std::string Emitter::invariant_load(const std::string& type, const std::string& at) {
-    return pure("load {}, ptr {}, !invariant.load !0", type, at);
-}
-
-std::string Emitter::context_field(std::size_t offset) {
-    return invariant_load("ptr", pointer("i8", "%context", std::to_string(offset)));
-}
-
-void Emitter::branch(const std::string& condition, const std::string& yes, const std::string& no) {
-    put("br i1 {}, label %{}, label %{}", condition, yes, no);
-}
-
-void Emitter::when(const std::string& condition, const Block& then, bool unlikely) {
-    const std::string yes = label(), after = label();
-    put("br i1 {}, label %{}, label %{}{}", condition, yes, after, unlikely ? ", !prof !1" : "");
-    start(yes);
-    {
-        const Scope scope(*this);
-        then();
-    }
-    jump(after);
-    start(after);
-}
-
-void Emitter::loop(const std::function<std::string()>& condition, const Block& body) {
-    const std::string head = label(), inside = label(), after = label();
-    jump(head);
-    start(head);
-    {
-        const Scope scope(*this);
-        branch(condition(), inside, after);
-        start(inside);
-        body();
-        jump(head);
-    }
-    start(after);
-}
-
-Emitter::Variable Emitter::variable(std::string type, const std::string& first) {
-    const Variable v{"%a" + std::to_string(next_++), std::move(type)};
-    variables_ += "  " + v.name + " = alloca " + v.type + "\n";
-    if (!first.empty()) store(v, first);
-    return v;
-}
-
-// ---------------------------------------------------------------- types and values
-
-std::string Emitter::scalar_type(Type type) {
-    switch (type) {
-        case Type::boolean: return "i1";
-        case Type::f32: return "float";
-        case Type::f64: return "double";
-        default: return ir::size_of(type) == 4 ? "i32" : "i64";
-    }
-}
-std::string Emitter::lanes_of(const std::string& scalar) const {
-    return width_ == 1 ? scalar : fmt::format("<{} x {}>", width_, scalar);
-}
-std::string Emitter::type_as(Type type, bool as_scalar) const {
-    return as_scalar ? scalar_type(type) : vector_type(type);
-}
-std::string Emitter::zero(const std::string& t) const {
-    return width_ > 1 ? "zeroinitializer" : t == "float" || t == "double" ? "0.0" : "0";
-}
-
-std::string Emitter::constant(Type type, ir::Bits bits) {
-    if (type == Type::boolean) return bits != 0 ? "true" : "false";
-    if (!ir::is_real(type)) return std::to_string(ir::integer_of(bits, type));
-    return fmt::format("0x{:016X}", ir::bits_of(ir::real_of(bits, type), Type::f64));
-}
-
-std::string Emitter::scalar(Value v) {
-    const Op& op = kernel_.op(v);
-    if (op.code == OpCode::constant) return constant(op.type, op.bits);
-    if (op.code == OpCode::item) return bases_[v];
-    if (op.code != OpCode::parameter) return names_[v];
-    const std::string in_memory = ir::is_real(op.type) ? "double" : scalar_type(op.type);
-    const std::string data = binding_field(op.symbol, offsetof(Binding, data));
-    const std::string at = pointer(in_memory, data, std::to_string(op.component));
-    const std::string x = embedding_ != nullptr ? pure("load {}, ptr {}", in_memory, at)
-                                                : invariant_load(in_memory, at);
-    return cast("fptrunc", in_memory, x, scalar_type(op.type));
-}
-
-std::string Emitter::splat(const std::string& element, const std::string& s) {
-    if (width_ == 1) return s;
-    if (s[0] != '%') return fmt::format("splat ({} {})", element, s);
-    const std::string v = lanes_of(element);
-    const std::string first = pure("insertelement {} poison, {} {}, i64 0", v, element, s);
-    return pure("shufflevector {} {}, {} poison, {} zeroinitializer", v, first, v, lanes_of("i32"));
-}
-
-std::string Emitter::vector(Value v) {
-    if (width_ == 1) return scalar(v);
-    if (!bases_[v].empty())
-        return pure("add {} {}, {}", lanes_of("i32"), splat("i32", bases_[v]),
-                    list_of("i32", up_to(width_)));
-    return is_scalar(v) ? splat(scalar_type(kernel_.op(v).type), scalar(v)) : names_[v];
-}
-
-// ---------------------------------------------------------------- masks
-
-std::string Emitter::none_of(const std::string& mask) {
-    return pure("xor {} {}, {}", mask_type(), mask, all());
-}
-
-std::string Emitter::any(const std::string& mask) {
-    if (width_ == 1) return mask;
-    const std::string bits = fmt::format("i{}", width_);
-    return pure("icmp ne {} {}, 0", bits, cast("bitcast", mask_type(), mask, bits));
-}
-
-std::string Emitter::both(const std::string& mask, const std::string& condition) {
-    return mask == "true" ? condition : pure("and {} {}, {}", mask_type(), mask, condition);
-}
-
-std::string Emitter::choose(const std::string& mask, const std::string& t, const std::string& yes,
-                            const std::string& no) {
-    if (mask == "true") return yes;
-    return pure("select {} {}, {} {}, {} {}", mask_type(), mask, t, yes, t, no);
-}
-
-void Emitter::blend(const Variable& v, const std::string& x) {
-    // Lanes beyond the last item are never stored: what they hold is of no account.
-    store(v, mask_ == item_mask_ ? x : choose(mask_, v.type, x, load(v)));
-}
-
-void Emitter::fault(const std::string& mask, Value op, const std::string& index) {
-    uses_fault_ = true;
-    const auto report = [&] {
-        std::string lane = "0", which = index.empty() ? "0" : index;
-        if (width_ > 1) {
-            const std::string bits = fmt::format("i{}", width_);
-            const std::string word =
-                cast("zext", bits, cast("bitcast", mask_type(), mask, bits), "i64");
-            lane = let("{}", call("i64", "cttz.i64", {{"i64", word}, {"i1", "true"}}));
-            if (!index.empty())
-                which = let("extractelement {} {}, i64 {}", lanes_of("i64"), index, lane);
-        }
-        const std::string item = let("add i64 %titem, {}", lane);
-        put("call void @fault(ptr %context, i64 {}, i32 {}, i64 {})", item, op, which);
-    };
-    when(any(mask), report, true);
-}
-
 // ---------------------------------------------------------------- ops
 
-void Emitter::op(Value v, const Op& op) {
+void KernelWriter::op(Value v, const Op& op) {
     switch (op.code) {
         case OpCode::if_: is_scalar(op.operand[0]) ? if_uniform(op) : if_varying(op); break;
         case OpCode::for_: for_loop(v, op); break;
@@ -393,16 +164,13 @@ void Emitter::op(Value v, const Op& op) {
         case OpCode::local_load:
         case OpCode::local_put:
         case OpCode::local_accumulate: local_access(v, op); break;
-        case OpCode::raise:
-            fault(mask_, v,
-                  cast("sext", vector_type(op.type), vector(op.operand[0]), lanes_of("i64")));
-            break;
+        case OpCode::raise: fault(mask_, v, wide_index(op.operand[0])); break;
         default: pure_op(v, op);
     }
 }
 
 // item + something uniform stays known as such: its lanes are consecutive.
-bool Emitter::keeps_consecutive(Value v, const Op& op) {
+bool KernelWriter::keeps_consecutive(Value v, const Op& op) {
     if (is_scalar(v) || op.type != Type::i32) return false;
     const Value a = op.operand[0], b = op.operand[1];
     if (op.code == OpCode::add || op.code == OpCode::sub) {
@@ -415,7 +183,7 @@ bool Emitter::keeps_consecutive(Value v, const Op& op) {
     return !bases_[v].empty();
 }
 
-void Emitter::pure_op(Value v, const Op& op) {
+void KernelWriter::pure_op(Value v, const Op& op) {
     if (keeps_consecutive(v, op)) return;
     const bool s = is_scalar(v);
     const Value a = op.operand[0], b = op.operand[1];
@@ -457,7 +225,7 @@ void Emitter::pure_op(Value v, const Op& op) {
 }
 
 // Fills in a text of the op table: T is the type of the operands, 0 1 2 are the operands.
-std::string Emitter::from_table(const char* row, const Op& op, bool s) {
+std::string KernelWriter::from_table(const char* row, const Op& op, bool s) {
     const Type operand_type = kernel_.op(op.operand[0]).type;
     const std::string text = row, t = type_as(operand_type, s);
     const auto operand = [&](int k) { return as(op.operand[k], s); };
@@ -487,7 +255,7 @@ std::string Emitter::from_table(const char* row, const Op& op, bool s) {
     return pure("{}", out);
 }
 
-std::string Emitter::convert(const Op& op, bool s) {
+std::string KernelWriter::convert(const Op& op, bool s) {
     const Type from = kernel_.op(op.operand[0]).type, to = op.type;
     const std::string ft = type_as(from, s), tt = type_as(to, s);
     std::string x = as(op.operand[0], s);
@@ -524,7 +292,7 @@ std::string Emitter::convert(const Op& op, bool s) {
 }
 
 // The divisor is neither 0 nor, for the lowest number, -1: the lowering saw to that.
-std::string Emitter::divide(const Op& op, bool s) {
+std::string KernelWriter::divide(const Op& op, bool s) {
     const bool sign = ir::is_signed(op.type), quotient = op.code == OpCode::div;
     const std::string t = type_as(op.type, s), a = as(op.operand[0], s), b = as(op.operand[1], s);
     if (s || t.find("i64") != std::string::npos ||

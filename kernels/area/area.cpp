@@ -9,6 +9,7 @@
 #include <map>
 
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -81,93 +82,77 @@ void publish_kernels(Registry& registry) {
          [](const Settings& options) { return volume(options.integer("triangles")); }});
 }
 
-class Area final : public model::Instance {
-public:
-    explicit Area(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        if (model.dimension() != 2)
-            throw settings_->error("type", "an area is measured in scenes of dimension 2")
-                .remedy("write \"dimension\": 2, or measure a volume");
-        const Selection selection = particles::select_points(*settings_, model);
-        if (selection.count() < 3)
-            throw settings_->error("of", "a polygon has three points or more");
-        model::Term term = settings_->term(model);
-        const double scale = 1.0 / static_cast<double>(term.times.size());
+void build_area(const Settings& settings, Model& model) {
+    if (model.dimension() != 2)
+        throw settings.error("type", "an area is measured in scenes of dimension 2")
+            .remedy("write \"dimension\": 2, or measure a volume");
+    const Selection selection = particles::select_points(settings, model);
+    if (selection.count() < 3) throw settings.error("of", "a polygon has three points or more");
+    add_mean(settings, model, [&](double scale, const Array& value) {
         Program program;
         program.add(model.launch(area(selection, selection.count()), 1,
                                  {{"x", model.array("position")},
-                                  {"target", settings_->quantity(model, "target").argument()},
+                                  {"target", settings.quantity(model, "target").argument()},
                                   selection.argument(),
                                   {"scale", scale},
-                                  {"value", term.value}},
-                                 settings_->name() + ": area"));
-        model.add_term(std::move(term), program);
+                                  {"value", value}},
+                                 settings.name() + ": area"));
+        return program;
+    });
+}
+
+// The formula holds for closed, consistently oriented surfaces only: every edge is there once
+// in each direction.
+std::vector<std::int64_t> read_triangles(const Settings& settings, const Model& model) {
+    const model::Range body = settings.points(model, "of");
+    const document::Node& list = document::array_of(*settings.find("triangles"), 1);
+    std::vector<std::int64_t> corners;
+    std::map<std::pair<std::int64_t, std::int64_t>, const document::Node*> edges;
+    for (std::size_t k = 0; k < list.size(); ++k) {
+        const document::Node& row = document::array_of(list.item(k), 3, 3);
+        std::int64_t t[3];
+        for (std::size_t c = 0; c < 3; ++c)
+            t[c] = body.first + document::integer_of(row.item(c), 0, body.count - 1);
+        for (std::size_t c = 0; c < 3; ++c) {
+            corners.push_back(t[c]);
+            const bool fresh = edges.try_emplace({t[c], t[(c + 1) % 3]}, &row).second;
+            if (!fresh || t[c] == t[(c + 1) % 3])
+                throw document::fault(row,
+                                      "an edge of this triangle is there already, in the "
+                                      "same direction")
+                    .remedy(
+                        "order the corners of all triangles counter-clockwise, seen from "
+                        "outside");
+        }
     }
+    for (const auto& [edge, row] : edges)
+        if (!edges.contains({edge.second, edge.first}))
+            throw document::fault(*row, "the surface is not closed: the edge between points " +
+                                            std::to_string(edge.first - body.first) + " and " +
+                                            std::to_string(edge.second - body.first) +
+                                            " belongs to one triangle only")
+                .remedy("add the triangles that are missing");
+    return corners;
+}
 
-private:
-    std::shared_ptr<Settings> settings_;
-};
-
-class Volume final : public model::Instance {
-public:
-    explicit Volume(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        if (model.dimension() != 3)
-            throw settings_->error("type", "a volume is measured in scenes of dimension 3")
-                .remedy("measure an area instead");
-        const std::vector<std::int64_t> corners = read_triangles(model);
-        model::Term term = settings_->term(model);
-        const double scale = 1.0 / static_cast<double>(term.times.size());
+void build_volume(const Settings& settings, Model& model) {
+    if (model.dimension() != 3)
+        throw settings.error("type", "a volume is measured in scenes of dimension 3")
+            .remedy("measure an area instead");
+    const std::vector<std::int64_t> corners = read_triangles(settings, model);
+    const auto triangles = static_cast<std::int64_t>(corners.size()) / 3;
+    add_mean(settings, model, [&](double scale, const Array& value) {
         Program program;
-        program.add(model.launch(volume(static_cast<std::int64_t>(corners.size()) / 3), 1,
+        program.add(model.launch(volume(triangles), 1,
                                  {{"x", model.array("position")},
-                                  {"target", settings_->quantity(model, "target").argument()},
+                                  {"target", settings.quantity(model, "target").argument()},
                                   {"corners", model.index_array(corners, 3)},
                                   {"scale", scale},
-                                  {"value", term.value}},
-                                 settings_->name() + ": volume"));
-        model.add_term(std::move(term), program);
-    }
-
-private:
-    // The formula holds for closed, consistently oriented surfaces only: every edge is there once
-    // in each direction.
-    std::vector<std::int64_t> read_triangles(const Model& model) const {
-        const model::Range body = settings_->points(model, "of");
-        const document::Node& list = document::array_of(*settings_->find("triangles"), 1);
-        std::vector<std::int64_t> corners;
-        std::map<std::pair<std::int64_t, std::int64_t>, const document::Node*> edges;
-        for (std::size_t k = 0; k < list.size(); ++k) {
-            const document::Node& row = document::array_of(list.item(k), 3, 3);
-            std::int64_t t[3];
-            for (std::size_t c = 0; c < 3; ++c)
-                t[c] = body.first + document::integer_of(row.item(c), 0, body.count - 1);
-            for (std::size_t c = 0; c < 3; ++c) {
-                corners.push_back(t[c]);
-                const bool fresh = edges.try_emplace({t[c], t[(c + 1) % 3]}, &row).second;
-                if (!fresh || t[c] == t[(c + 1) % 3])
-                    throw document::fault(row,
-                                          "an edge of this triangle is there already, in the "
-                                          "same direction")
-                        .remedy(
-                            "order the corners of all triangles counter-clockwise, seen from "
-                            "outside");
-            }
-        }
-        for (const auto& [edge, row] : edges)
-            if (!edges.contains({edge.second, edge.first}))
-                throw document::fault(*row, "the surface is not closed: the edge between points " +
-                                                std::to_string(edge.first - body.first) + " and " +
-                                                std::to_string(edge.second - body.first) +
-                                                " belongs to one triangle only")
-                    .remedy("add the triangles that are missing");
-        return corners;
-    }
-
-    std::shared_ptr<Settings> settings_;
-};
+                                  {"value", value}},
+                                 settings.name() + ": volume"));
+        return program;
+    });
+}
 
 }  // namespace
 
@@ -182,21 +167,20 @@ void register_area(Registry& registry) {
          "they go round counter-clockwise: mean over the times of (A - target)^2.",
          {particles::of_field(), particles::points_field(),
           number("target").unit("m^2").differentiable().doc("the area wanted")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Area>(std::move(s)); }});
-    registry.add(
-        {Section::objective,
-         "volume",
-         "Volume of a surface",
-         "The volume V inside a closed surface of triangles: mean over the times of "
-         "(V - target)^2.",
-         {particles::of_field(),
-          list("triangles")
-              .doc("[[a, b, c], ...]: numbers of points of the body, "
-                   "counter-clockwise seen from outside")
-              .schema(R"({"type":"array","minItems":3,"maxItems":3,)"
-                      R"("items":{"type":"integer","minimum":0,"means":"point"}})"),
-          number("target").unit("m^3").differentiable().doc("the volume wanted")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Volume>(std::move(s)); }});
+         built_by(build_area)});
+    registry.add({Section::objective,
+                  "volume",
+                  "Volume of a surface",
+                  "The volume V inside a closed surface of triangles: mean over the times of "
+                  "(V - target)^2.",
+                  {particles::of_field(),
+                   list("triangles")
+                       .doc("[[a, b, c], ...]: numbers of points of the body, "
+                            "counter-clockwise seen from outside")
+                       .schema(R"({"type":"array","minItems":3,"maxItems":3,)"
+                               R"("items":{"type":"integer","minimum":0,"means":"point"}})"),
+                   number("target").unit("m^3").differentiable().doc("the volume wanted")},
+                  built_by(build_volume)});
 }
 
 }  // namespace hindcast

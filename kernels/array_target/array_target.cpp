@@ -3,6 +3,7 @@
 #include "kernels/array_target/array_target.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "engine/model/components.hpp"
 #include "engine/model/element_names.hpp"
 #include "kernels/particles/particles.hpp"
@@ -33,21 +34,41 @@ KernelDef array_distance() {
                   });
 }
 
-class ArrayTarget final : public model::Instance {
-public:
-    explicit ArrayTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+std::vector<std::int64_t> elements_of(const Settings& settings, Model& model, std::int64_t all) {
+    std::vector<std::int64_t> elements;
+    const document::Node* const list = settings.find("elements");
+    if (list == nullptr) {
+        for (std::int64_t i = 0; i < all; ++i) elements.push_back(i);
+        return elements;
+    }
+    const std::string& array = settings.find("array")->string();
+    const model::ElementNames* const names = model::element_names(model, array);
+    for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k) {
+        const document::Node& item = list->item(k);
+        if (names == nullptr || !item.is_string()) {
+            elements.push_back(document::integer_of(item, 0, all - 1));
+            continue;
+        }
+        try {
+            const model::ElementRange range = names->at(array, item.string());
+            for (std::int64_t e = 0; e < range.count; ++e) elements.push_back(range.first + e);
+        } catch (const Error& error) {
+            throw document::fault(item, error.happened()).remedy(error.what_to_do());
+        }
+    }
+    return elements;
+}
 
-    void build(Model& model) override {
-        const Array array = model::array_named(model, *settings_->find("array"));
-        const std::vector<std::int64_t> elements = elements_of(model, array.shape()[0]);
-        const auto count = static_cast<std::int64_t>(elements.size()),
-                   numbers = count * array.shape()[1];
-        const std::int64_t grid[] = {count, array.shape()[1]};
-        model::Term term = settings_->term(model);
-        const double scale = 1.0 / static_cast<double>(term.times.size());
-        const auto number = [&](const char* key) {
-            return settings_->quantity(model, key, numbers, {}, grid).argument();
-        };
+void build_array_target(const Settings& settings, Model& model) {
+    const Array array = model::array_named(model, *settings.find("array"));
+    const std::vector<std::int64_t> elements = elements_of(settings, model, array.shape()[0]);
+    const auto count = static_cast<std::int64_t>(elements.size()),
+               numbers = count * array.shape()[1];
+    const std::int64_t grid[] = {count, array.shape()[1]};
+    const auto number = [&](const char* key) {
+        return settings.quantity(model, key, numbers, {}, grid).argument();
+    };
+    add_mean(settings, model, [&](double scale, const Array& value) {
         Program program;
         program.add(model.launch(
             model::for_components(array, [](auto C) { return array_distance<C>(); }), count,
@@ -56,39 +77,11 @@ public:
              {"target", number("target")},
              {"factor", number("factor")},
              {"scale", scale},
-             {"value", term.value}},
-            settings_->name() + ": squared distance"));
-        model.add_term(std::move(term), program);
-    }
-
-private:
-    std::vector<std::int64_t> elements_of(Model& model, std::int64_t all) const {
-        std::vector<std::int64_t> elements;
-        const document::Node* const list = settings_->find("elements");
-        if (list == nullptr) {
-            for (std::int64_t i = 0; i < all; ++i) elements.push_back(i);
-            return elements;
-        }
-        const std::string& array = settings_->find("array")->string();
-        const model::ElementNames* const names = model::element_names(model, array);
-        for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k) {
-            const document::Node& item = list->item(k);
-            if (names == nullptr || !item.is_string()) {
-                elements.push_back(document::integer_of(item, 0, all - 1));
-                continue;
-            }
-            try {
-                const model::ElementRange range = names->at(array, item.string());
-                for (std::int64_t e = 0; e < range.count; ++e) elements.push_back(range.first + e);
-            } catch (const Error& error) {
-                throw document::fault(item, error.happened()).remedy(error.what_to_do());
-            }
-        }
-        return elements;
-    }
-
-    std::shared_ptr<Settings> settings_;
-};
+             {"value", value}},
+            settings.name() + ": squared distance"));
+        return program;
+    });
+}
 
 }  // namespace
 
@@ -122,7 +115,7 @@ void register_array_target(Registry& registry) {
               .at_least(0)
               .differentiable()
               .doc("of each number, in the same order")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<ArrayTarget>(std::move(s)); }});
+         built_by(build_array_target)});
     array_target::register_joint_target(registry);
 }
 

@@ -2,6 +2,7 @@
 //                 position_factor_j |q_j(t) - qpos_j|^2 + velocity_factor_j |dq_j/dt(t) - qvel_j|^2
 // where the distance of quaternions is the angle of the turn between them, and that of "periodic" hinges
 // the chord 2 sin(d / 2) of their angle d, which is the same after whole turns.
+#include "engine/model/built_by.hpp"
 #include "kernels/array_target/array_target.hpp"
 #include "kernels/articulated/dynamics/kinematics.hpp"
 #include "kernels/articulated/robots.hpp"
@@ -58,37 +59,33 @@ KernelDef joint_distance(const std::vector<Aim>& aims) {
                   });
 }
 
-class JointTarget final : public model::Instance {
-public:
-    explicit JointTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const articulated::Robot& robot = articulated::robot_of(*settings_, model, "of");
-        std::vector<Aim> aims;
-        int positions = 0, velocities = 0;
-        std::vector<double> rest;
-        const auto reference = robot.model->reals("qpos0");
-        const bool periodic = settings_->boolean("periodic");
-        for (const int number :
-             articulated::things_of(settings_->find("joints"), robot, robot::ObjectKind::joint,
-                                    static_cast<int>(robot.tree->joints.size()))) {
-            Aim aim{.joint = robot.tree->joints[at(number)], .qpos = positions, .qvel = velocities};
-            aim.periodic = periodic && aim.joint.type == robot::JointType::hinge;
-            const int own = aim.joint.scalars() + (aim.joint.dofs() > 1 ? 4 : 0);
-            for (int k = 0; k < own; ++k) rest.push_back(reference[at(aim.joint.qpos + k)]);
-            positions += own;
-            velocities += aim.joint.dofs();
-            aims.push_back(aim);
-        }
-        const auto number = [&](const char* key, std::int64_t count) {
-            return settings_->quantity(model, key, count).argument();
-        };
-        const auto count = static_cast<std::int64_t>(aims.size());
-        const Argument qpos =
-            settings_->written("qpos")
-                ? number("qpos", positions)
-                : settings_->quantity_of(model, "qpos", positions, std::move(rest)).argument();
-        model::Term term = settings_->term(model);
+void build_joint_target(const Settings& settings, Model& model) {
+    const articulated::Robot& robot = articulated::robot_of(settings, model, "of");
+    std::vector<Aim> aims;
+    int positions = 0, velocities = 0;
+    std::vector<double> rest;
+    const auto reference = robot.model->reals("qpos0");
+    const bool periodic = settings.boolean("periodic");
+    for (const int number :
+         articulated::things_of(settings.find("joints"), robot, robot::ObjectKind::joint,
+                                static_cast<int>(robot.tree->joints.size()))) {
+        Aim aim{.joint = robot.tree->joints[at(number)], .qpos = positions, .qvel = velocities};
+        aim.periodic = periodic && aim.joint.type == robot::JointType::hinge;
+        const int own = aim.joint.scalars() + (aim.joint.dofs() > 1 ? 4 : 0);
+        for (int k = 0; k < own; ++k) rest.push_back(reference[at(aim.joint.qpos + k)]);
+        positions += own;
+        velocities += aim.joint.dofs();
+        aims.push_back(aim);
+    }
+    const auto number = [&](const char* key, std::int64_t count) {
+        return settings.quantity(model, key, count).argument();
+    };
+    const auto count = static_cast<std::int64_t>(aims.size());
+    const Argument qpos =
+        settings.written("qpos")
+            ? number("qpos", positions)
+            : settings.quantity_of(model, "qpos", positions, std::move(rest)).argument();
+    add_mean(settings, model, [&](double scale, const Array& value) {
         Program program;
         program.add(model.launch(joint_distance(aims), 1,
                                  {{"qpos", model.array(robot.name + ".qpos")},
@@ -97,15 +94,12 @@ public:
                                   {"target_qvel", number("qvel", velocities)},
                                   {"position_factor", number("position_factor", count)},
                                   {"velocity_factor", number("velocity_factor", count)},
-                                  {"scale", 1.0 / static_cast<double>(term.times.size())},
-                                  {"value", term.value}},
-                                 settings_->name() + ": distance of joints"));
-        model.add_term(std::move(term), program);
-    }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+                                  {"scale", scale},
+                                  {"value", value}},
+                                 settings.name() + ": distance of joints"));
+        return program;
+    });
+}
 
 }  // namespace
 
@@ -133,7 +127,7 @@ void register_joint_target(Registry& registry) {
           boolean("periodic")
               .fallback("false")
               .doc("whole turns of hinges do not count: their distance is 2 sin(d / 2)")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<JointTarget>(std::move(s)); }});
+         built_by(build_joint_target)});
 }
 
 }  // namespace hindcast::array_target

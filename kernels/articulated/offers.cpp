@@ -151,8 +151,6 @@ Offer robot() {
               {".xml", ".urdf", ".mjcf"}};
     row.rank = 120;
     row.in_plane = false;
-    row.count = [](const ChosenNumbers&, int) { return OfferCount{-1, -1, ""}; };
-    row.size = [](const ChosenNumbers&) { return Place{}; };
     row.make = [](const OfferSite& site) {
         site.add(
             Section::bodies,

@@ -73,8 +73,6 @@ Offer cloth_from_file() {
     row.rank = 90;
     row.in_plane = false;
     row.steps = Steps::elastic;
-    row.count = [](const ChosenNumbers&, int) { return OfferCount{-1, -1, ""}; };
-    row.size = [](const ChosenNumbers&) { return Place{}; };
     row.make = [](const OfferSite& site) {
         Node body = Node::object(
             {{"type", "cloth"},

@@ -1,5 +1,6 @@
 // u_a = stiffness_a (target_a(t) - q_a) + damping_a (d target_a / dt - dq_a/dt), with q_a the angle or
 // the way of the joint that the actuator acts on.
+#include "engine/model/built_by.hpp"
 #include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"
 #include "kernels/controllers/controllers.hpp"
@@ -34,47 +35,38 @@ KernelDef pd(const Course& course, const std::vector<Controlled>& all) {
         });
 }
 
-class Pd final : public model::Instance {
-public:
-    explicit Pd(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const Actuators actuators = actuators_of(*settings_, model);
-        const articulated::Tree& tree = *actuators.robot->tree;
-        std::vector<Controlled> all;
-        for (const int u : actuators.numbers) {
-            const articulated::Actuator& actuator = tree.actuators.at(at(u));
-            const bool on_joint = actuator.acts_on == robot::TransmissionType::joint ||
-                                  actuator.acts_on == robot::TransmissionType::jointinparent;
-            if (!on_joint || tree.joints[at(actuator.target)].dofs() != 1)
-                throw settings_
-                    ->error(settings_->written("actuators") ? "actuators" : "of",
-                            "the " +
-                                actuators.robot->model->describe(robot::ObjectKind::actuator, u) +
-                                " does not act on a hinge or a slide")
-                    .remedy("list only actuators of hinges and slides in \"actuators\"");
-            const articulated::Joint& joint = tree.joints[at(actuator.target)];
-            all.push_back({u, joint.qpos, joint.dof});
-        }
-        const ReadCourse read =
-            read_course(*settings_, model, "targets", static_cast<int>(actuators.count()));
-        const auto number = [&](const char* key) {
-            return numbers_of_each(model, *settings_, key, actuators);
-        };
-        const std::string& robot = actuators.robot->name;
-        add(model, *settings_, actuators, pd(read.course, all),
-            {{"targets", read.quantity->argument()},
-             {"stiffness", number("stiffness")},
-             {"damping", number("damping")},
-             {"qpos", model.array(robot + ".qpos")},
-             {"qvel", model.array(robot + ".qvel")},
-             {"h", model.step()}},
-            "towards targets");
+void build_pd(const Settings& settings, Model& model) {
+    const Actuators actuators = actuators_of(settings, model);
+    const articulated::Tree& tree = *actuators.robot->tree;
+    std::vector<Controlled> all;
+    for (const int u : actuators.numbers) {
+        const articulated::Actuator& actuator = tree.actuators.at(at(u));
+        const bool on_joint = actuator.acts_on == robot::TransmissionType::joint ||
+                              actuator.acts_on == robot::TransmissionType::jointinparent;
+        if (!on_joint || tree.joints[at(actuator.target)].dofs() != 1)
+            throw settings
+                .error(settings.written("actuators") ? "actuators" : "of",
+                       "the " + actuators.robot->model->describe(robot::ObjectKind::actuator, u) +
+                           " does not act on a hinge or a slide")
+                .remedy("list only actuators of hinges and slides in \"actuators\"");
+        const articulated::Joint& joint = tree.joints[at(actuator.target)];
+        all.push_back({u, joint.qpos, joint.dof});
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    const ReadCourse read =
+        read_course(settings, model, "targets", static_cast<int>(actuators.count()));
+    const auto number = [&](const char* key) {
+        return numbers_of_each(model, settings, key, actuators);
+    };
+    const std::string& robot = actuators.robot->name;
+    add(model, settings, actuators, pd(read.course, all),
+        {{"targets", read.quantity->argument()},
+         {"stiffness", number("stiffness")},
+         {"damping", number("damping")},
+         {"qpos", model.array(robot + ".qpos")},
+         {"qvel", model.array(robot + ".qvel")},
+         {"h", model.step()}},
+        "towards targets");
+}
 
 }  // namespace
 
@@ -102,7 +94,7 @@ void register_pd(Registry& registry) {
           values("damping").fallback("0").at_least(0).differentiable().doc(
               "control per m/s or rad/s, of each actuator"),
           interval_field(), interpolation_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Pd>(std::move(s)); },
+         built_by(build_pd),
          true});
 }
 

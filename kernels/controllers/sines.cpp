@@ -3,6 +3,7 @@
 // identified.
 #include <numbers>
 
+#include "engine/model/built_by.hpp"
 #include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"
 #include "kernels/controllers/controllers.hpp"
@@ -34,28 +35,20 @@ KernelDef sines(int harmonics, const std::vector<int>& actuators) {
         });
 }
 
-class Sines final : public model::Instance {
-public:
-    explicit Sines(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const Actuators actuators = actuators_of(*settings_, model);
-        const std::int64_t harmonics = settings_->integer("harmonics");
-        const auto number = [&](const char* key) {
-            return numbers_of_each(model, *settings_, key, actuators, harmonics);
-        };
-        add(model, *settings_, actuators, sines(static_cast<int>(harmonics), actuators.numbers),
-            {{"frequency", settings_->quantity(model, "frequency").argument()},
-             {"amplitude", number("amplitude")},
-             {"phase", number("phase")},
-             {"offset", numbers_of_each(model, *settings_, "offset", actuators)},
-             {"h", model.step()}},
-            "Fourier series");
-    }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+void build_sines(const Settings& settings, Model& model) {
+    const Actuators actuators = actuators_of(settings, model);
+    const std::int64_t harmonics = settings.integer("harmonics");
+    const auto number = [&](const char* key) {
+        return numbers_of_each(model, settings, key, actuators, harmonics);
+    };
+    add(model, settings, actuators, sines(static_cast<int>(harmonics), actuators.numbers),
+        {{"frequency", settings.quantity(model, "frequency").argument()},
+         {"amplitude", number("amplitude")},
+         {"phase", number("phase")},
+         {"offset", numbers_of_each(model, settings, "offset", actuators)},
+         {"h", model.step()}},
+        "Fourier series");
+}
 
 }  // namespace
 
@@ -83,7 +76,7 @@ void register_sines(Registry& registry) {
               .differentiable()
               .doc("in the same order"),
           values("offset").fallback("0").differentiable().doc("of each actuator")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Sines>(std::move(s)); },
+         built_by(build_sines),
          true});
 }
 

@@ -1,4 +1,5 @@
 // u_a(t), a course of values for each actuator: what trajectory optimisation moves.
+#include "engine/model/built_by.hpp"
 #include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"
 #include "kernels/controllers/controllers.hpp"
@@ -22,21 +23,13 @@ KernelDef spline(const Course& course, const std::vector<int>& actuators) {
                   });
 }
 
-class Spline final : public model::Instance {
-public:
-    explicit Spline(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const Actuators actuators = actuators_of(*settings_, model);
-        const ReadCourse read =
-            read_course(*settings_, model, "values", static_cast<int>(actuators.count()));
-        add(model, *settings_, actuators, spline(read.course, actuators.numbers),
-            {{"values", read.quantity->argument()}}, "course");
-    }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+void build_spline(const Settings& settings, Model& model) {
+    const Actuators actuators = actuators_of(settings, model);
+    const ReadCourse read =
+        read_course(settings, model, "values", static_cast<int>(actuators.count()));
+    add(model, settings, actuators, spline(read.course, actuators.numbers),
+        {{"values", read.quantity->argument()}}, "course");
+}
 
 }  // namespace
 
@@ -57,7 +50,7 @@ void register_spline(Registry& registry) {
                    "time * actuators + actuator; or one number for all, then as many rows as "
                    "reach the end of the run"),
           interval_field(), interpolation_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Spline>(std::move(s)); },
+         built_by(build_spline),
          true});
 }
 

@@ -5,6 +5,7 @@
 // implicit integrator velocities decay before the step.
 #include "kernels/damping/damping.hpp"
 
+#include "engine/model/built_by.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -35,52 +36,40 @@ KernelDef decay(std::int64_t first, bool second_order) {
 }
 
 void publish_kernels(Registry& registry) {
-    registry.publish({"velocity_decay",
-                      "One item per point: v <- exp(-rate h) v where w > 0.",
-                      {model::dimension_option()},
-                      {{"rate", "1/s"},
-                       {"h", "the step, s"},
-                       {"w", "1 / mass of the points; 0: fixed"},
-                       {"v", "velocities, m/s"}},
-                      [](const Settings& options) {
-                          return model::for_dimension(options,
-                                                      [](auto D) { return decay<D>(0, false); });
-                      }});
+    model::publish_for_dimension(registry, "velocity_decay",
+                                 "One item per point: v <- exp(-rate h) v where w > 0.", {},
+                                 {{"rate", "1/s"},
+                                  {"h", "the step, s"},
+                                  {"w", "1 / mass of the points; 0: fixed"},
+                                  {"v", "velocities, m/s"}},
+                                 [](auto D, const Settings&) { return decay<D>(0, false); });
 }
 
-class Damping final : public model::Instance {
-public:
-    explicit Damping(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const model::Range range = particles::body_or_all_with_velocities(
-            *settings_, model, "damp its joints by \"dof_damping\", or take \"drag\", a force");
-        const particles::Arrays a = particles::arrays(model);
-        if (model.is_implicit() && settings_->choice("order") == "after")
-            throw settings_
-                ->error("order", "with an implicit integrator forces are not added to velocities")
-                .remedy("leave \"order\" out: velocities decay before the step");
-        const Phase phase = settings_->choice("order") == "before" ? Phase::velocity_decay
-                                                                   : Phase::velocity_constraints;
-        const bool second_order = model.options().integrator == model::Integrator::bdf2;
-        std::vector<NamedArgument> arguments{
-            {"rate", settings_->quantity(model, "rate", range.count).argument()},
-            {"h", model.step()},
-            {"w", a.inverse_mass},
-            {"v", a.velocity}};
-        if (second_order) {
-            const auto [x_before, v_before] = particles::earlier_step(model);
-            arguments.insert(arguments.end(), {{"x_before", x_before}, {"v_before", v_before}});
-        }
-        const KernelDef kernel = model::for_dimension(
-            model, [&](auto D) { return decay<D>(range.first, second_order); });
-        model.add(phase, model.launch(kernel, range.count, arguments,
-                                      settings_->name() + ": velocity decay"));
+void build_damping(const Settings& settings, Model& model) {
+    const model::Range range = particles::body_or_all_with_velocities(
+        settings, model, "damp its joints by \"dof_damping\", or take \"drag\", a force");
+    const particles::Arrays a = particles::arrays(model);
+    if (model.is_implicit() && settings.choice("order") == "after")
+        throw settings
+            .error("order", "with an implicit integrator forces are not added to velocities")
+            .remedy("leave \"order\" out: velocities decay before the step");
+    const Phase phase =
+        settings.choice("order") == "before" ? Phase::velocity_decay : Phase::velocity_constraints;
+    std::vector<NamedArgument> arguments{
+        {"rate", settings.quantity(model, "rate", range.count).argument()},
+        {"h", model.step()},
+        {"w", a.inverse_mass},
+        {"v", a.velocity}};
+    const bool second_order = model.options().integrator == model::Integrator::bdf2;
+    if (second_order) {
+        const auto [x_before, v_before] = particles::earlier_step(model);
+        arguments.insert(arguments.end(), {{"x_before", x_before}, {"v_before", v_before}});
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    const KernelDef kernel =
+        model::for_dimension(model, [&](auto D) { return decay<D>(range.first, second_order); });
+    model.add(phase,
+              model.launch(kernel, range.count, arguments, settings.name() + ": velocity decay"));
+}
 
 }  // namespace
 
@@ -103,7 +92,7 @@ void register_damping(Registry& registry) {
               .doc("before or after gravity and forces are added to the velocity; before contacts "
                    "in "
                    "both cases")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Damping>(std::move(s)); },
+         built_by(build_damping),
          true});
 }
 

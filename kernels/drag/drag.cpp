@@ -5,6 +5,7 @@
 // with quadratic drag at speed sqrt(m |g| / quadratic).
 #include "kernels/drag/drag.hpp"
 
+#include "engine/model/built_by.hpp"
 #include "kernels/particles/oscillation.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -50,67 +51,58 @@ KernelDef drag_force(const Form& form) {
 
 void publish_kernels(Registry& registry) {
     using model::boolean;
-    registry.publish(
-        {"drag_force",
-         "One item per point: with u = wind + amplitude sin(2 pi frequency step h + phase) - v it "
-         "adds (linear + quadratic |u|) u to the force.",
-         {model::dimension_option(), boolean("linear").fallback("true").doc("with linear drag"),
-          boolean("quadratic").fallback("true").doc("with quadratic drag"),
-          boolean("gusts").fallback("false").doc("with an amplitude; without, u = wind - v"),
-          model::adds_option()},
-         {{"linear", "N s/m"},
-          {"quadratic", "N s^2/m^2"},
-          {"wind", "m/s"},
-          {"amplitude", "m/s"},
-          {"frequency", "Hz"},
-          {"phase", "rad"},
-          {"step", "number of the step"},
-          {"h", "the step, s"},
-          {"v", "velocities, m/s"},
-          {"force", "on the points, N"}},
-         [](const Settings& options) {
-             const Form form{options.boolean("linear"), options.boolean("quadratic"),
-                             options.boolean("gusts"), 0};
-             if (!form.linear && !form.quadratic)
-                 throw options.error("linear", "this drag has no coefficient")
-                     .remedy("let linear or quadratic be true");
-             return model::for_dimension(options, [&](auto D) { return drag_force<D>(form); });
-         }});
+    model::publish_for_dimension(
+        registry, "drag_force",
+        "One item per point: with u = wind + amplitude sin(2 pi frequency step h + phase) - v it "
+        "adds (linear + quadratic |u|) u to the force.",
+        {boolean("linear").fallback("true").doc("with linear drag"),
+         boolean("quadratic").fallback("true").doc("with quadratic drag"),
+         boolean("gusts").fallback("false").doc("with an amplitude; without, u = wind - v"),
+         model::adds_option()},
+        {{"linear", "N s/m"},
+         {"quadratic", "N s^2/m^2"},
+         {"wind", "m/s"},
+         {"amplitude", "m/s"},
+         {"frequency", "Hz"},
+         {"phase", "rad"},
+         {"step", "number of the step"},
+         {"h", "the step, s"},
+         {"v", "velocities, m/s"},
+         {"force", "on the points, N"}},
+        [](auto D, const Settings& options) {
+            const Form form{options.boolean("linear"), options.boolean("quadratic"),
+                            options.boolean("gusts"), 0};
+            if (!form.linear && !form.quadratic)
+                throw options.error("linear", "this drag has no coefficient")
+                    .remedy("let linear or quadratic be true");
+            return drag_force<D>(form);
+        });
 }
 
-class Drag final : public model::Instance {
-public:
-    explicit Drag(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const model::Range range = particles::body_or_all(*settings_, model);
-        const Form form{settings_->written("linear"), settings_->written("quadratic"),
-                        particles::oscillates(*settings_, "gusts need"), range.first};
-        if (!form.linear && !form.quadratic)
-            throw settings_->error("type", "this drag has no coefficient")
-                .remedy("write \"linear\", \"quadratic\", or both");
-        std::vector<NamedArgument> arguments{{"v", particles::arrays(model).velocity},
-                                             {"force", particles::force(model)}};
-        const auto add = [&](const char* key) {
-            arguments.emplace_back(key, settings_->quantity(model, key, range.count).argument());
-        };
-        add("wind");
-        if (form.linear) add("linear");
-        if (form.quadratic) add("quadratic");
-        if (form.gusts) {
-            for (const char* key : {"amplitude", "frequency", "phase"}) add(key);
-            arguments.emplace_back("step", model.step_counter());
-            arguments.emplace_back("h", model.step());
-        }
-        model.add(
-            Phase::forces,
-            model.launch(model::for_dimension(model, [&](auto D) { return drag_force<D>(form); }),
-                         range.count, arguments, settings_->name() + ": drag"));
+void build_drag(const Settings& settings, Model& model) {
+    const model::Range range = particles::body_or_all(settings, model);
+    const Form form{settings.written("linear"), settings.written("quadratic"),
+                    particles::oscillates(settings, "gusts need"), range.first};
+    if (!form.linear && !form.quadratic)
+        throw settings.error("type", "this drag has no coefficient")
+            .remedy("write \"linear\", \"quadratic\", or both");
+    std::vector<NamedArgument> arguments{{"v", particles::arrays(model).velocity},
+                                         {"force", particles::force(model)}};
+    const auto add = [&](const char* key) {
+        arguments.emplace_back(key, settings.quantity(model, key, range.count).argument());
+    };
+    add("wind");
+    if (form.linear) add("linear");
+    if (form.quadratic) add("quadratic");
+    if (form.gusts) {
+        for (const char* key : {"amplitude", "frequency", "phase"}) add(key);
+        arguments.emplace_back("step", model.step_counter());
+        arguments.emplace_back("h", model.step());
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    model.add(Phase::forces,
+              model.launch(model::for_dimension(model, [&](auto D) { return drag_force<D>(form); }),
+                           range.count, arguments, settings.name() + ": drag"));
+}
 
 }  // namespace
 
@@ -141,7 +133,7 @@ void register_drag(Registry& registry) {
               .differentiable()
               .doc("of the gusts"),
           number("phase").unit("rad").fallback("0").differentiable().doc("of the gusts at time 0")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Drag>(std::move(s)); }});
+         built_by(build_drag)});
 }
 
 }  // namespace hindcast

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -62,36 +63,26 @@ private:
     std::vector<const model::Energy*> list_;
 };
 
-class MechanicalEnergy final : public model::Instance {
-public:
-    explicit MechanicalEnergy(std::shared_ptr<Settings> settings)
-        : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const bool kinetic = settings_->boolean("kinetic");
-        const bool gravitational = settings_->boolean("gravitational");
-        Stored stored(model);
-        stored.add(*settings_->find("springs"), "springs");
-        stored.add(*settings_->find("solids"), "solid");
-        stored.add(*settings_->find("objects"), "");
-        if (!kinetic && !gravitational && stored.list().empty())
-            throw settings_->error("type", "this energy has no part")
-                .remedy("let one of kinetic, gravitational, springs, solids and objects be there");
-        const model::Range range = particles::body_or_all(*settings_, model);
-        model::Term term = settings_->term(model);
-        const double scale = 1.0 / static_cast<double>(term.times.size());
+void build_energy(const Settings& settings, Model& model) {
+    const bool kinetic = settings.boolean("kinetic");
+    const bool gravitational = settings.boolean("gravitational");
+    Stored stored(model);
+    stored.add(*settings.find("springs"), "springs");
+    stored.add(*settings.find("solids"), "solid");
+    stored.add(*settings.find("objects"), "");
+    if (!kinetic && !gravitational && stored.list().empty())
+        throw settings.error("type", "this energy has no part")
+            .remedy("let one of kinetic, gravitational, springs, solids and objects be there");
+    const model::Range range = particles::body_or_all(settings, model);
+    add_mean(settings, model, [&](double scale, const Array& value) {
         Program program;
         if (kinetic || gravitational)
-            program.add(particles::energy(model, range, {kinetic, gravitational}, scale, term.value,
-                                          settings_->name() + ": energy"));
-        for (const model::Energy* energy : stored.list())
-            energy->add(model, scale, term.value, program);
-        model.add_term(std::move(term), program);
-    }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+            program.add(particles::energy(model, range, {kinetic, gravitational}, scale, value,
+                                          settings.name() + ": energy"));
+        for (const model::Energy* energy : stored.list()) energy->add(model, scale, value, program);
+        return program;
+    });
+}
 
 }  // namespace
 
@@ -119,9 +110,7 @@ void register_energy(Registry& registry) {
               .doc("names of objects of any type whose own energy counts: the elastic energy of "
                    "springs, solids and material points, all energy of waves")
               .schema(R"({"type":"string","means":"object"})")},
-         [](std::shared_ptr<Settings> s) {
-             return std::make_unique<MechanicalEnergy>(std::move(s));
-         }});
+         built_by(build_energy)});
 }
 
 }  // namespace hindcast

@@ -7,6 +7,7 @@
 // is the force per area at rest, by which fibres pull.
 #include "kernels/fibers/fibers.hpp"
 
+#include "engine/model/built_by.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/oscillation.hpp"
 #include "kernels/particles/particles.hpp"
@@ -78,55 +79,47 @@ KernelDef tension(bool swings) {
         });
 }
 
-class Fibers final : public model::Instance {
-public:
-    explicit Fibers(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const solids::Body& body =
-            particles::kept_of(*settings_, model, model.shared<solids::Bodies>().by_name,
-                               "is not a solid", "name a body of type \"solid\"");
-        const bool swings = particles::oscillates(*settings_, "a swing needs");
-        const auto argument = [&](const char* key) {
-            return settings_->quantity(model, key, body.elements, body.centroids).argument();
-        };
-        const std::string& name = settings_->name();
-        EnergyTerm term{name + ": fibres",
-                        model::for_dimension(model,
-                                             [&](auto D) {
-                                                 return energy<D, D + 1>(
-                                                     "fiber", Fiber<D>::names(),
-                                                     Fiber<D>{swings, model.is_implicit() ? 1 : 0});
-                                             }),
-                        body.elements,
-                        body.corners,
-                        {{"inverse", body.inverse},
-                         {"volume", body.volume},
-                         {"direction", argument("direction")},
-                         {"stiffness", argument("stiffness")},
-                         {"activation", argument("activation")},
-                         {"step", model.step_counter()},
-                         {"h", model.step()}}};
-        if (swings)
-            for (const char* key : {"amplitude", "frequency", "phase"})
-                term.arguments.emplace_back(key, argument(key));
-        particles::add_energy(model, term);
-        particles::publish_energy(model, "fibers", name, "elastic energy", term);
-        particles::publish_shown(
-            model,
-            {.owner = name,
-             .name = "fibre tension",
-             .unit = "Pa",
-             .meaning = "force per area at rest in each element, positive where it pulls",
-             .body = settings_->choice("of")},
-            term, [swings](Model& m) {
-                return model::for_dimension(m, [&](auto D) { return tension<D>(swings); });
-            });
-    }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+void build_fibers(const Settings& settings, Model& model) {
+    const solids::Body& body =
+        particles::kept_of(settings, model, model.shared<solids::Bodies>().by_name,
+                           "is not a solid", "name a body of type \"solid\"");
+    const bool swings = particles::oscillates(settings, "a swing needs");
+    const auto argument = [&](const char* key) {
+        return settings.quantity(model, key, body.elements, body.centroids).argument();
+    };
+    const std::string& name = settings.name();
+    EnergyTerm term{name + ": fibres",
+                    model::for_dimension(model,
+                                         [&](auto D) {
+                                             return energy<D, D + 1>(
+                                                 "fiber", Fiber<D>::names(),
+                                                 Fiber<D>{swings, model.is_implicit() ? 1 : 0});
+                                         }),
+                    body.elements,
+                    body.corners,
+                    {{"inverse", body.inverse},
+                     {"volume", body.volume},
+                     {"direction", argument("direction")},
+                     {"stiffness", argument("stiffness")},
+                     {"activation", argument("activation")},
+                     {"step", model.step_counter()},
+                     {"h", model.step()}}};
+    if (swings)
+        for (const char* key : {"amplitude", "frequency", "phase"})
+            term.arguments.emplace_back(key, argument(key));
+    particles::add_energy(model, term);
+    particles::publish_energy(model, "fibers", name, "elastic energy", term);
+    particles::publish_shown(
+        model,
+        {.owner = name,
+         .name = "fibre tension",
+         .unit = "Pa",
+         .meaning = "force per area at rest in each element, positive where it pulls",
+         .body = settings.choice("of")},
+        term, [swings](Model& m) {
+            return model::for_dimension(m, [&](auto D) { return tension<D>(swings); });
+        });
+}
 
 }  // namespace
 
@@ -165,7 +158,7 @@ void register_fibers(Registry& registry) {
               .doc("of the swing, one for the solid or one per element"),
           values("phase").unit("rad").fallback("0").differentiable().doc(
               "of the swing at time 0, one for the solid or one per element")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Fibers>(std::move(s)); },
+         built_by(build_fibers),
          true});
 }
 

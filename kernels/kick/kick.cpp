@@ -3,6 +3,7 @@
 // over the whole run, with every integrator. Fixed points keep their velocity.
 #include "kernels/kick/kick.hpp"
 
+#include "engine/model/built_by.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -33,43 +34,31 @@ KernelDef kick(std::int64_t first, bool second_order) {
 }
 
 void publish_kernels(Registry& registry) {
-    registry.publish(
-        {"kick",
-         "One item per point: v <- v + change where w > 0.",
-         {model::dimension_option()},
-         {{"change", "m/s"}, {"w", "1 / mass of the points; 0: fixed"}, {"v", "velocities, m/s"}},
-         [](const Settings& options) {
-             return model::for_dimension(options, [](auto D) { return kick<D>(0, false); });
-         }});
+    model::publish_for_dimension(
+        registry, "kick", "One item per point: v <- v + change where w > 0.", {},
+        {{"change", "m/s"}, {"w", "1 / mass of the points; 0: fixed"}, {"v", "velocities, m/s"}},
+        [](auto D, const Settings&) { return kick<D>(0, false); });
 }
 
-class Kick final : public model::Instance {
-public:
-    explicit Kick(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const model::Range range = particles::body_or_all_with_velocities(
-            *settings_, model, "let an actuator move it, or give it another \"qvel\"");
-        const particles::Arrays a = particles::arrays(model);
-        const bool second_order = model.options().integrator == model::Integrator::bdf2;
-        std::vector<NamedArgument> arguments{
-            {"change", settings_->quantity(model, "change", range.count).argument()},
-            {"w", a.inverse_mass},
-            {"v", a.velocity}};
-        if (second_order) {
-            const auto [x_before, v_before] = particles::earlier_step(model);
-            arguments.insert(arguments.end(),
-                             {{"h", model.step()}, {"x_before", x_before}, {"v_before", v_before}});
-        }
-        const KernelDef kernel =
-            model::for_dimension(model, [&](auto D) { return kick<D>(range.first, second_order); });
-        model.add(Phase::controllers,
-                  model.launch(kernel, range.count, arguments, settings_->name() + ": kick"));
+void build_kick(const Settings& settings, Model& model) {
+    const model::Range range = particles::body_or_all_with_velocities(
+        settings, model, "let an actuator move it, or give it another \"qvel\"");
+    const particles::Arrays a = particles::arrays(model);
+    std::vector<NamedArgument> arguments{
+        {"change", settings.quantity(model, "change", range.count).argument()},
+        {"w", a.inverse_mass},
+        {"v", a.velocity}};
+    const bool second_order = model.options().integrator == model::Integrator::bdf2;
+    if (second_order) {
+        const auto [x_before, v_before] = particles::earlier_step(model);
+        arguments.insert(arguments.end(),
+                         {{"h", model.step()}, {"x_before", x_before}, {"v_before", v_before}});
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    const KernelDef kernel =
+        model::for_dimension(model, [&](auto D) { return kick<D>(range.first, second_order); });
+    model.add(Phase::controllers,
+              model.launch(kernel, range.count, arguments, settings.name() + ": kick"));
+}
 
 }  // namespace
 
@@ -87,7 +76,7 @@ void register_kick(Registry& registry) {
               "the body; without it, all points of the scene but those of rigid bodies"),
           vectors("change").unit("m/s").differentiable().doc(
               "per substep, one for all points or one per point")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Kick>(std::move(s)); },
+         built_by(build_kick),
          true});
 }
 

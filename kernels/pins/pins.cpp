@@ -4,6 +4,7 @@
 #include "kernels/pins/pins.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "engine/model/value_request.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
@@ -34,53 +35,42 @@ KernelDef move_pins(std::int64_t rows) {
                   });
 }
 
-class Pins final : public model::Instance {
-public:
-    explicit Pins(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const particles::Selection selection = particles::select_points(*settings_, model);
-        const std::vector<char>& fixed = model.shared<particles::FixedPoints>().flags;
-        const auto is_fixed = [&](std::int64_t p) {
-            return fixed[static_cast<std::size_t>(p)] != 0;
-        };
-        std::vector<std::int64_t> points;
-        for (std::int64_t k = 0; k < selection.count(); ++k) {
-            const std::int64_t p = selection.listed ? selection.points[static_cast<std::size_t>(k)]
-                                                    : selection.body.first + k;
-            if (is_fixed(p))
-                points.push_back(p);
-            else if (selection.listed)
-                throw settings_
-                    ->error("points", "point " + std::to_string(p - selection.body.first) +
-                                          " is not fixed: forces would move it too")
-                    .remedy("name it in the body's \"fixed\"");
-        }
-        if (points.empty())
-            throw settings_->error("of", "this body has no fixed points")
-                .remedy("say in its \"fixed\" which are");
-        document::ValueRequest request = model::value_request(model);
-        request.components = model.dimension();
-        const std::int64_t rows = document::evaluate(*settings_->find("offsets"), request).count;
-        if (rows < 2)
-            throw settings_->error("offsets", "a motion needs two offsets or more")
-                .remedy("write one for each time");
-        model.add(
-            model::Phase::controllers,
-            model.launch(model::for_dimension(model, [&](auto D) { return move_pins<D>(rows); }),
-                         static_cast<std::int64_t>(points.size()),
-                         {{"points", model.index_array(points, 1)},
-                          {"offsets", settings_->quantity(model, "offsets", rows).argument()},
-                          {"interval", settings_->quantity(model, "interval").argument()},
-                          {"step", model.step_counter()},
-                          {"h", model.step()},
-                          {"v", particles::arrays(model).velocity}},
-                         settings_->name() + ": pins"));
+void build_pins(const Settings& settings, Model& model) {
+    const particles::Selection selection = particles::select_points(settings, model);
+    const std::vector<char>& fixed = model.shared<particles::FixedPoints>().flags;
+    const auto is_fixed = [&](std::int64_t p) { return fixed[static_cast<std::size_t>(p)] != 0; };
+    std::vector<std::int64_t> points;
+    for (std::int64_t k = 0; k < selection.count(); ++k) {
+        const std::int64_t p = selection.listed ? selection.points[static_cast<std::size_t>(k)]
+                                                : selection.body.first + k;
+        if (is_fixed(p))
+            points.push_back(p);
+        else if (selection.listed)
+            throw settings
+                .error("points", "point " + std::to_string(p - selection.body.first) +
+                                     " is not fixed: forces would move it too")
+                .remedy("name it in the body's \"fixed\"");
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    if (points.empty())
+        throw settings.error("of", "this body has no fixed points")
+            .remedy("say in its \"fixed\" which are");
+    document::ValueRequest request = model::value_request(model);
+    request.components = model.dimension();
+    const std::int64_t rows = document::evaluate(*settings.find("offsets"), request).count;
+    if (rows < 2)
+        throw settings.error("offsets", "a motion needs two offsets or more")
+            .remedy("write one for each time");
+    model.add(model::Phase::controllers,
+              model.launch(model::for_dimension(model, [&](auto D) { return move_pins<D>(rows); }),
+                           static_cast<std::int64_t>(points.size()),
+                           {{"points", model.index_array(points, 1)},
+                            {"offsets", settings.quantity(model, "offsets", rows).argument()},
+                            {"interval", settings.quantity(model, "interval").argument()},
+                            {"step", model.step_counter()},
+                            {"h", model.step()},
+                            {"v", particles::arrays(model).velocity}},
+                           settings.name() + ": pins"));
+}
 
 }  // namespace
 
@@ -107,7 +97,7 @@ void register_pins(Registry& registry) {
               .differentiable()
               .doc("one for each time, two or more: a list, or a file"),
           number("interval").unit("s").positive().doc("between one offset and the next")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Pins>(std::move(s)); },
+         built_by(build_pins),
          true});
 }
 

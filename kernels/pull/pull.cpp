@@ -5,6 +5,7 @@
 #include "kernels/pull/pull.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "engine/runtime/minimization/energy/energy.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
@@ -58,90 +59,74 @@ EnergyKernels pull_energy() {
 }
 
 void publish_kernels(Registry& registry) {
-    registry.publish(
-        {"pull_force",
-         "One item per place: that with the number substep / substeps - begin (whole numbers) adds "
-         "stiffness (places - x) - damping v to the force on the point, the others add 0.",
-         {model::dimension_option(), model::adds_option()},
-         {{"places", "m, one for each step"},
-          {"stiffness", "N/m"},
-          {"damping", "N s/m"},
-          {"substep", "number of the substep"},
-          {"substeps", "in a step"},
-          {"begin", "number of the first step"},
-          {"point", "its number"},
-          {"x", "positions, m"},
-          {"v", "velocities, m/s"},
-          {"force", "on the points, N"}},
-         [](const Settings& options) {
-             return model::for_dimension(options, [](auto D) { return pull_force<D>(); });
-         }});
+    model::publish_for_dimension(
+        registry, "pull_force",
+        "One item per place: that with the number substep / substeps - begin (whole numbers) adds "
+        "stiffness (places - x) - damping v to the force on the point, the others add 0.",
+        {model::adds_option()},
+        {{"places", "m, one for each step"},
+         {"stiffness", "N/m"},
+         {"damping", "N s/m"},
+         {"substep", "number of the substep"},
+         {"substeps", "in a step"},
+         {"begin", "number of the first step"},
+         {"point", "its number"},
+         {"x", "positions, m"},
+         {"v", "velocities, m/s"},
+         {"force", "on the points, N"}},
+        [](auto D, const Settings&) { return pull_force<D>(); });
 }
 
-class Pull final : public model::Instance {
-public:
-    explicit Pull(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const model::Range body = settings_->points(model, "of");
-        const std::int64_t point = settings_->integer("point");
-        if (point >= body.count)
-            throw settings_->error("point", "the body has no point " + std::to_string(point))
-                .remedy("its points are numbered from 0 to " + std::to_string(body.count - 1));
-        const auto rows =
-            static_cast<std::int64_t>(document::array_of(*settings_->find("places"), 1).size());
-        const std::int64_t begin = settings_->integer("start_step"),
-                           steps = model.options().scene_steps;
-        if (begin > steps - rows)
-            throw settings_
-                ->error("places", "there are " + std::to_string(rows) + " places from step " +
-                                      std::to_string(begin) + " on, and the scene has " +
-                                      std::to_string(steps) + " steps")
-                .remedy("leave out the last " + std::to_string(begin + rows - steps) +
-                        " places, or raise time.steps");
-        const model::Quantity& places = settings_->quantity(model, "places", rows);
-        if (places.shared)
-            throw settings_->error("places", "one place is given where a list of them is expected")
-                .remedy("put it in brackets: [[...]] is the place for one step");
-        const particles::Arrays a = particles::arrays(model);
-        model.draw({settings_->name(), model::DrawnTargets{&places}});
-        if (model.is_implicit()) {
-            const model::Range one{body.first + point, 1};
-            model.add_energy({settings_->name() + ": pull",
-                              model::for_dimension(model, [](auto D) { return pull_energy<D>(); }),
-                              1,
-                              particles::numbers_of(model, one),
-                              {{"places", places.argument()},
-                               {"stiffness", settings_->quantity(model, "stiffness").argument()},
-                               {"damping", settings_->quantity(model, "damping").argument()},
-                               {"substep", model.step_counter()},
-                               {"substeps", model.options().substeps},
-                               {"begin", begin},
-                               {"rows", rows},
-                               {"point", one.first},
+void build_pull(const Settings& settings, Model& model) {
+    const model::Range body = settings.points(model, "of");
+    const std::int64_t point = settings.integer("point");
+    if (point >= body.count)
+        throw settings.error("point", "the body has no point " + std::to_string(point))
+            .remedy("its points are numbered from 0 to " + std::to_string(body.count - 1));
+    const auto rows =
+        static_cast<std::int64_t>(document::array_of(*settings.find("places"), 1).size());
+    const std::int64_t begin = settings.integer("start_step"), steps = model.options().scene_steps;
+    if (begin > steps - rows)
+        throw settings
+            .error("places", "there are " + std::to_string(rows) + " places from step " +
+                                 std::to_string(begin) + " on, and the scene has " +
+                                 std::to_string(steps) + " steps")
+            .remedy("leave out the last " + std::to_string(begin + rows - steps) +
+                    " places, or raise time.steps");
+    const model::Quantity& places = settings.quantity(model, "places", rows);
+    if (places.shared)
+        throw settings.error("places", "one place is given where a list of them is expected")
+            .remedy("put it in brackets: [[...]] is the place for one step");
+    const particles::Arrays a = particles::arrays(model);
+    model.draw({settings.name(), model::DrawnTargets{&places}});
+    const model::Range one{body.first + point, 1};
+    std::vector<NamedArgument> arguments{
+        {"places", places.argument()},
+        {"stiffness", settings.quantity(model, "stiffness").argument()},
+        {"damping", settings.quantity(model, "damping").argument()},
+        {"substep", model.step_counter()},
+        {"substeps", model.options().substeps},
+        {"begin", begin},
+        {"point", one.first}};
+    const auto add = [&arguments](const std::vector<NamedArgument>& more) {
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    };
+    if (model.is_implicit())
+        model.add_energy({settings.name() + ": pull",
+                          model::for_dimension(model, [](auto D) { return pull_energy<D>(); }), 1,
+                          particles::numbers_of(model, one),
+                          add({{"rows", rows},
                                {"start", particles::start_of_step(model)},
-                               {"h", model.step()}}});
-            return;
-        }
+                               {"h", model.step()}})});
+    else
         model.add(
             Phase::forces,
-            model.launch(model::for_dimension(model, [](auto D) { return pull_force<D>(); }), rows,
-                         {{"places", places.argument()},
-                          {"stiffness", settings_->quantity(model, "stiffness").argument()},
-                          {"damping", settings_->quantity(model, "damping").argument()},
-                          {"substep", model.step_counter()},
-                          {"substeps", model.options().substeps},
-                          {"begin", begin},
-                          {"point", body.first + point},
-                          {"x", a.position},
-                          {"v", a.velocity},
-                          {"force", particles::force(model)}},
-                         settings_->name() + ": pull"));
-    }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+            model.launch(
+                model::for_dimension(model, [](auto D) { return pull_force<D>(); }), rows,
+                add({{"x", a.position}, {"v", a.velocity}, {"force", particles::force(model)}}),
+                settings.name() + ": pull"));
+}
 
 }  // namespace
 
@@ -166,7 +151,7 @@ void register_pull(Registry& registry) {
           number("stiffness").unit("N/m").positive().differentiable().doc("of the spring"),
           number("damping").unit("N s/m").fallback("0").at_least(0).differentiable().doc(
               "of the point's velocity")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Pull>(std::move(s)); },
+         built_by(build_pull),
          true});
 }
 

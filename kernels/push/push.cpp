@@ -7,6 +7,7 @@
 #include "kernels/push/push.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy/energy.hpp"
 #include "kernels/controllers/course.hpp"
@@ -54,67 +55,54 @@ EnergyKernels push_energy() {
                         });
 }
 
-class Push final : public model::Instance {
-public:
-    explicit Push(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+Selection points(const Settings& settings, Model& model) {
+    if (settings.find("of") != nullptr) return particles::select_points(settings, model);
+    if (settings.find("points") != nullptr)
+        throw settings.error("points", "these are numbers of a body's points, and none is named")
+            .remedy("add \"of\", or leave \"points\" out: then all points of the scene are pushed");
+    return {.body = {0, model.point_count()}, .points = {}, .index = {}};
+}
 
-    void build(Model& model) override {
-        const Selection on = points(model);
-        const controllers::ReadCourse read =
-            controllers::read_vector_course(*settings_, model, "force");
-        const Array applied = model.add_array(
-            settings_->name() + ".applied", 1, model.dimension(),
-            {.unit = "N", .meaning = "force on each of its points, in the last substep"});
-        const auto find = [course = read.course, rows = read.quantity->argument(),
-                           name = settings_->name()](Model& of, const Array& to) {
-            return of.launch(for_dimension(of, [&](auto D) { return push_course<D>(course); }), 1,
-                             {{"rows", rows}, {"substep", of.step_counter()}, {"applied", to}},
-                             name + ": course");
-        };
-        const auto add = [on, name = settings_->name()](Model& of, const Array& from,
-                                                        const Array& to) {
-            std::vector<NamedArgument> arguments{{"applied", from}, {"force", to}};
-            if (on.listed) arguments.push_back(on.argument());
-            return of.launch(for_dimension(of, [&](auto D) { return push_force<D>(on); }),
-                             on.count(), arguments, name + ": push");
-        };
-        model.add(Phase::forces, find(model, applied));
-        if (model.is_implicit())
-            model.add_energy({settings_->name() + ": push",
-                              for_dimension(model, [](auto D) { return push_energy<D>(); }),
-                              on.count(),
-                              on.listed ? on.index : particles::numbers_of(model, on.body),
-                              {{"applied", applied}}});
-        else
-            model.add(Phase::forces, add(model, applied, particles::force(model)));
-        model::publish(model,
-                       {.owner = settings_->name(),
-                        .name = "pushing force",
-                        .unit = "N",
-                        .meaning = "the sum of what pushes add to each point, from now on",
-                        .of = model::ShownQuantity::Of::points,
-                        .count = model.point_count(),
-                        .components = model.dimension(),
-                        .add = [find, add](Model& of, const Array& values, Program& program) {
-                            const Array now(of.real(), {1, of.dimension()});
-                            program.add(find(of, now));
-                            program.add(add(of, now, values));
-                        }});
-    }
-
-private:
-    Selection points(Model& model) const {
-        if (settings_->find("of") != nullptr) return particles::select_points(*settings_, model);
-        if (settings_->find("points") != nullptr)
-            throw settings_
-                ->error("points", "these are numbers of a body's points, and none is named")
-                .remedy(
-                    "add \"of\", or leave \"points\" out: then all points of the scene are pushed");
-        return {.body = {0, model.point_count()}, .points = {}, .index = {}};
-    }
-
-    std::shared_ptr<Settings> settings_;
-};
+void build_push(const Settings& settings, Model& model) {
+    const Selection on = points(settings, model);
+    const controllers::ReadCourse read = controllers::read_vector_course(settings, model, "force");
+    const Array applied = model.add_array(
+        settings.name() + ".applied", 1, model.dimension(),
+        {.unit = "N", .meaning = "force on each of its points, in the last substep"});
+    const auto find = [course = read.course, rows = read.quantity->argument(),
+                       name = settings.name()](Model& of, const Array& to) {
+        return of.launch(for_dimension(of, [&](auto D) { return push_course<D>(course); }), 1,
+                         {{"rows", rows}, {"substep", of.step_counter()}, {"applied", to}},
+                         name + ": course");
+    };
+    const auto add = [on, name = settings.name()](Model& of, const Array& from, const Array& to) {
+        std::vector<NamedArgument> arguments{{"applied", from}, {"force", to}};
+        if (on.listed) arguments.push_back(on.argument());
+        return of.launch(for_dimension(of, [&](auto D) { return push_force<D>(on); }), on.count(),
+                         arguments, name + ": push");
+    };
+    model.add(Phase::forces, find(model, applied));
+    if (model.is_implicit())
+        model.add_energy({settings.name() + ": push",
+                          for_dimension(model, [](auto D) { return push_energy<D>(); }),
+                          on.count(),
+                          on.listed ? on.index : particles::numbers_of(model, on.body),
+                          {{"applied", applied}}});
+    else
+        model.add(Phase::forces, add(model, applied, particles::force(model)));
+    model::publish(model, {.owner = settings.name(),
+                           .name = "pushing force",
+                           .unit = "N",
+                           .meaning = "the sum of what pushes add to each point, from now on",
+                           .of = model::ShownQuantity::Of::points,
+                           .count = model.point_count(),
+                           .components = model.dimension(),
+                           .add = [find, add](Model& of, const Array& values, Program& program) {
+                               const Array now(of.real(), {1, of.dimension()});
+                               program.add(find(of, now));
+                               program.add(add(of, now, values));
+                           }});
+}
 
 }  // namespace
 
@@ -139,7 +127,7 @@ void register_push(Registry& registry) {
           controllers::interval_field().doc("between rows, the first of which is at the start; "
                                             "without it each whole step has one"),
           controllers::interpolation_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Push>(std::move(s)); },
+         built_by(build_push),
          true});
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/regularization/regularization.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "engine/model/value_request.hpp"
 
 namespace hindcast {
@@ -47,68 +48,55 @@ void publish_kernels(Registry& registry) {
          }});
 }
 
-class Regularization final : public model::Instance {
-public:
-    explicit Regularization(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model&) override {}
-
-    // When every quantity is there.
-    void finish(Model& model) override {
-        if (settings_->written("at"))
-            throw settings_->error("at", "a regularisation does not depend on time")
-                .remedy("leave out \"at\"");
-        const document::Node& path = *settings_->find("of");
-        Quantity* quantity = model.find_quantity(settings_->text("of"));
-        if (quantity == nullptr) {
-            std::vector<std::string_view> known;
-            for (const auto& [name, q] : model.quantities())
-                if (q->may_optimize) known.push_back(name);
-            document::choice_of(path, known, "path");  // throws, with "did you mean"
-            throw document::fault(path,
-                                  "the scene has no number at '" + settings_->text("of") + "'");
-        }
-        const Quantity& q = *quantity;
-        const document::Node& reference = *settings_->find("reference");
-        std::vector<double> values;
-        if (reference.is_string() && reference.string() == "initial") {
-            values = q.loaded();
-            if (values.size() != q.values.size())
-                throw settings_
-                    ->error("of", "'" + q.path + "' was loaded with " +
-                                      std::to_string(values.size()) + " numbers, and has " +
-                                      std::to_string(q.values.size()) + " now")
-                    .remedy("write \"reference\"");
-            model.keep({q.path, settings_->node().pointer() + "/reference", values, q.components,
-                        q.shared});
-        } else if (document::is_number(reference)) {
-            values.assign(q.values.size(), document::number_of(reference));
-        } else {
-            document::ValueRequest request = model::value_request(model);
-            request.count = q.rows();
-            request.components = q.components;
-            values = document::evaluate(reference, request).rows();
-        }
-        const double count = static_cast<double>(values.size());
-        model::Term term = settings_->term(model);
-        term.times = {0};
-        Program program;
-        const Argument target =
-            q.shared ? Argument(values)
-                     : Argument(Array::from(values, model.real(), {q.count, q.components},
-                                            Layout::planar));
-        program.add(model.launch(deviation(q.components), q.rows(),
-                                 {{"p", q.argument()},
-                                  {"reference", target},
-                                  {"scale", settings_->boolean("sum") ? 1.0 : 1.0 / count},
-                                  {"value", term.value}},
-                                 settings_->name() + ": regularisation"));
-        model.add_term(std::move(term), program);
+void finish_regularization(const Settings& settings, Model& model) {
+    if (settings.written("at"))
+        throw settings.error("at", "a regularisation does not depend on time")
+            .remedy("leave out \"at\"");
+    const document::Node& path = *settings.find("of");
+    Quantity* quantity = model.find_quantity(settings.text("of"));
+    if (quantity == nullptr) {
+        std::vector<std::string_view> known;
+        for (const auto& [name, q] : model.quantities())
+            if (q->may_optimize) known.push_back(name);
+        document::choice_of(path, known, "path");  // throws, with "did you mean"
+        throw document::fault(path, "the scene has no number at '" + settings.text("of") + "'");
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    const Quantity& q = *quantity;
+    const document::Node& reference = *settings.find("reference");
+    std::vector<double> values;
+    if (reference.is_string() && reference.string() == "initial") {
+        values = q.loaded();
+        if (values.size() != q.values.size())
+            throw settings
+                .error("of", "'" + q.path + "' was loaded with " + std::to_string(values.size()) +
+                                 " numbers, and has " + std::to_string(q.values.size()) + " now")
+                .remedy("write \"reference\"");
+        model.keep(
+            {q.path, settings.node().pointer() + "/reference", values, q.components, q.shared});
+    } else if (document::is_number(reference)) {
+        values.assign(q.values.size(), document::number_of(reference));
+    } else {
+        document::ValueRequest request = model::value_request(model);
+        request.count = q.rows();
+        request.components = q.components;
+        values = document::evaluate(reference, request).rows();
+    }
+    const double count = static_cast<double>(values.size());
+    model::Term term = settings.term(model);
+    term.times = {0};
+    Program program;
+    const Argument target =
+        q.shared
+            ? Argument(values)
+            : Argument(Array::from(values, model.real(), {q.count, q.components}, Layout::planar));
+    program.add(model.launch(deviation(q.components), q.rows(),
+                             {{"p", q.argument()},
+                              {"reference", target},
+                              {"scale", settings.boolean("sum") ? 1.0 : 1.0 / count},
+                              {"value", term.value}},
+                             settings.name() + ": regularisation"));
+    model.add_term(std::move(term), program);
+}
 
 }  // namespace
 
@@ -133,9 +121,7 @@ void register_regularization(Registry& registry) {
                       R"({"type":"array","items":{"type":"array",)"
                       R"("items":{"$ref":"#/$defs/number"}}},{"$ref":"#/$defs/generator"}]})"),
           boolean("sum").fallback("false").doc("sum instead of mean")},
-         [](std::shared_ptr<Settings> s) {
-             return std::make_unique<Regularization>(std::move(s));
-         }});
+         finished_by(finish_regularization)});
 }
 
 }  // namespace hindcast

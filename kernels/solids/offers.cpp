@@ -120,8 +120,6 @@ Offer solid_from_file() {
               {".msh", ".vtk", ".vtu"}};
     row.rank = 100;
     row.steps = Steps::elastic;
-    row.count = [](const ChosenNumbers&, int) { return OfferCount{-1, -1, ""}; };
-    row.size = [](const ChosenNumbers&) { return Place{}; };
     row.make = [](const OfferSite& site) {
         site.add(Section::bodies,
                  solid(site,

@@ -49,6 +49,13 @@ struct Form {
     static Float elastic(const Float& stiffness, const Float& rest_length, const Float& length) {
         return stiffness * (1.0 - divz(rest_length, length));
     }
+    template <int D>
+    Float stretch(const Vec<Float, D>& d, const Float& rest_length) const {
+        return length(norm(d)) - rest_length;
+    }
+    Float energy(const Float& stretch, const Float& stiffness) const {
+        return while_acting(stretch, 0.5 * stiffness * stretch * stretch);
+    }
     // The value while the spring acts, otherwise 0.
     Float while_acting(const Float& stretch, const Float& value) const {
         if (acts == Acts::both) return value;
@@ -95,9 +102,7 @@ KernelDef elastic_energy(const Form& form) {
         [form](Int s, Read<Int2> ends, Property<Float> rest_length, Property<Float> stiffness,
                Read<V> x, Param<Float> scale, Reduce<Float> value) {
             const V d = x[ends[s].y()] - x[ends[s].x()];
-            const Float stretch = form.length(norm(d)) - rest_length[s];
-            const Float energy = 0.5 * stiffness[s] * stretch * stretch;
-            value += form.while_acting(stretch, energy) * scale.value();
+            value += form.energy(form.stretch(d, rest_length[s]), stiffness[s]) * scale.value();
         });
 }
 
@@ -109,19 +114,19 @@ KernelDef tension(const Form& form) {
                   [form](Int s, Read<Int2> ends, Property<Float> rest_length,
                          Property<Float> stiffness, Read<V> x, Write<Float> values) {
                       const V d = x[ends[s].y()] - x[ends[s].x()];
-                      const Float stretch = form.length(norm(d)) - rest_length[s];
+                      const Float stretch = form.stretch(d, rest_length[s]);
                       values[s] = form.while_acting(stretch, stiffness[s] * stretch);
                   });
 }
 
 template <int D>
 EnergyKernels minimized_energy(const Form& form) {
+    using V = Vec<Float, D>;
     return energy<D, 2>("spring", {"rest_length", "stiffness"},
                         [form](Int s, const Points<D, 2>& x, Property<Float> rest_length,
                                Property<Float> stiffness) -> Float {
-                            const Float stretch = form.length(norm(x[1] - x[0])) - rest_length[s];
-                            return form.while_acting(stretch,
-                                                     0.5 * stiffness[s] * stretch * stretch);
+                            const V d = x[1] - x[0];
+                            return form.energy(form.stretch(d, rest_length[s]), stiffness[s]);
                         });
 }
 

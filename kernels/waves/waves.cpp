@@ -25,6 +25,7 @@
 
 #include "engine/base/pages.hpp"
 #include "engine/document/read.hpp"
+#include "engine/model/built_by.hpp"
 #include "engine/model/model.hpp"
 
 namespace hindcast {
@@ -357,37 +358,28 @@ private:
 
 // ---------------------------------------------------------------- objective
 
-class FieldTarget final : public model::Instance {
-public:
-    explicit FieldTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        const GridField& field = model.grid_field(settings_->text("of"), *settings_->find("of"));
-        const std::int64_t n = field.rows * field.columns;
-        model::Term term = settings_->term(model);
-        const double each = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
-        Quantity& target =
-            settings_->quantity(model, "target", n, field.positions(), field.shape());
-        if (settings_->boolean("zero_mean")) {
-            double sum = 0;
-            for (const double value : target.values_at_load()) sum += value;
-            for (double& value : target.values)
-                value -= sum / static_cast<double>(target.values.size());
-            target.upload();
-        }
-        Program program;
-        program.add(model.launch(squared_miss(), n,
-                                 {{"u", field.values},
-                                  {"target", target.argument()},
-                                  {"scale", each / static_cast<double>(term.times.size())},
-                                  {"value", term.value}},
-                                 settings_->name() + ": squared miss"));
-        model.add_term(std::move(term), program);
+void build_field_target(const Settings& settings, Model& model) {
+    const GridField& field = model.grid_field(settings.text("of"), *settings.find("of"));
+    const std::int64_t n = field.rows * field.columns;
+    model::Term term = settings.term(model);
+    const double each = settings.boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
+    Quantity& target = settings.quantity(model, "target", n, field.positions(), field.shape());
+    if (settings.boolean("zero_mean")) {
+        double sum = 0;
+        for (const double value : target.values_at_load()) sum += value;
+        for (double& value : target.values)
+            value -= sum / static_cast<double>(target.values.size());
+        target.upload();
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    Program program;
+    program.add(model.launch(squared_miss(), n,
+                             {{"u", field.values},
+                              {"target", target.argument()},
+                              {"scale", each / static_cast<double>(term.times.size())},
+                              {"value", term.value}},
+                             settings.name() + ": squared miss"));
+    model.add_term(std::move(term), program);
+}
 
 }  // namespace
 
@@ -444,7 +436,7 @@ void register_waves(Registry& registry) {
               .fallback("false")
               .doc("take the mean over the nodes off the target, once at load"),
           boolean("sum").fallback("false").doc("sum over the nodes instead of their mean")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<FieldTarget>(std::move(s)); }});
+         built_by(build_field_target)});
 }
 
 }  // namespace hindcast

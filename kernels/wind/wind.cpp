@@ -7,6 +7,7 @@
 // by c.
 #include "kernels/wind/wind.hpp"
 
+#include "engine/model/built_by.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/oscillation.hpp"
@@ -83,49 +84,39 @@ KernelDef wind_force(Air air) {
         });
 }
 
-class Wind final : public model::Instance {
-public:
-    explicit Wind(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
-
-    void build(Model& model) override {
-        if (model.dimension() != 3)
-            throw settings_->error("type", "wind blows on surfaces in scenes of dimension 3")
-                .remedy("use \"drag\" in the plane");
-        const std::vector<std::int64_t>& surface = particles::kept_of(
-            *settings_, model, model.shared<particles::Surfaces>().by_name, "has no surface",
-            "name a cloth or a solid, or use \"drag\" for points");
-        const Air air{particles::oscillates(*settings_, "gusts need")};
-        const auto triangles = static_cast<std::int64_t>(surface.size()) / 3;
-        const Array corners = model.index_array(surface, 3);
-        std::vector<NamedArgument> arguments{
-            {"corners", corners}, {"step", model.step_counter()}, {"h", model.step()}};
-        for (const char* key : {"velocity", "density", "drag", "skin_friction"})
-            arguments.emplace_back(key, settings_->quantity(model, key, triangles).argument());
-        if (air.gusts)
-            for (const char* key : {"amplitude", "frequency", "phase"})
-                arguments.emplace_back(key, settings_->quantity(model, key).argument());
-        if (model.is_implicit()) {
-            arguments.emplace_back("start", particles::start_of_step(model));
-            model.add_energy(
-                {settings_->name() + ": wind",
-                 energy<3, 3>("wind",
-                              {"corners", "start", "velocity", "amplitude", "frequency", "phase",
-                               "density", "drag", "skin_friction", "step", "h"},
-                              Dissipation{air}),
-                 triangles, corners, arguments});
-            return;
-        }
-        const particles::Arrays a = particles::arrays(model);
-        arguments.insert(
-            arguments.end(),
-            {{"x", a.position}, {"v", a.velocity}, {"force", particles::force(model)}});
-        model.add(model::Phase::forces, model.launch(wind_force(air), triangles, arguments,
-                                                     settings_->name() + ": wind"));
+void build_wind(const Settings& settings, Model& model) {
+    if (model.dimension() != 3)
+        throw settings.error("type", "wind blows on surfaces in scenes of dimension 3")
+            .remedy("use \"drag\" in the plane");
+    const std::vector<std::int64_t>& surface =
+        particles::kept_of(settings, model, model.shared<particles::Surfaces>().by_name,
+                           "has no surface", "name a cloth or a solid, or use \"drag\" for points");
+    const Air air{particles::oscillates(settings, "gusts need")};
+    const auto triangles = static_cast<std::int64_t>(surface.size()) / 3;
+    const Array corners = model.index_array(surface, 3);
+    std::vector<NamedArgument> arguments{
+        {"corners", corners}, {"step", model.step_counter()}, {"h", model.step()}};
+    for (const char* key : {"velocity", "density", "drag", "skin_friction"})
+        arguments.emplace_back(key, settings.quantity(model, key, triangles).argument());
+    if (air.gusts)
+        for (const char* key : {"amplitude", "frequency", "phase"})
+            arguments.emplace_back(key, settings.quantity(model, key).argument());
+    if (model.is_implicit()) {
+        arguments.emplace_back("start", particles::start_of_step(model));
+        model.add_energy({settings.name() + ": wind",
+                          energy<3, 3>("wind",
+                                       {"corners", "start", "velocity", "amplitude", "frequency",
+                                        "phase", "density", "drag", "skin_friction", "step", "h"},
+                                       Dissipation{air}),
+                          triangles, corners, arguments});
+        return;
     }
-
-private:
-    std::shared_ptr<Settings> settings_;
-};
+    const particles::Arrays a = particles::arrays(model);
+    arguments.insert(arguments.end(),
+                     {{"x", a.position}, {"v", a.velocity}, {"force", particles::force(model)}});
+    model.add(model::Phase::forces,
+              model.launch(wind_force(air), triangles, arguments, settings.name() + ": wind"));
+}
 
 }  // namespace
 
@@ -158,7 +149,7 @@ void register_wind(Registry& registry) {
               .differentiable()
               .doc("of the gusts"),
           number("phase").unit("rad").fallback("0").differentiable().doc("of the gusts at time 0")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Wind>(std::move(s)); },
+         built_by(build_wind),
          true});
 }
 

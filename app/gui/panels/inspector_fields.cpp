@@ -41,7 +41,7 @@ void edit_by_schema(Topics& work, const std::string& pointer, const Node& rows,
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const std::string& key = rows.key(k);
         if (wanted && !wanted(key)) continue;
-        const session::Form form = session::form_of(rows.item(k), schema);
+        const session::Form form = session::form_of({rows.item(k), schema});
         std::string help = form.help;
         if (!form.fallback.is_null())
             help.append("\nDefault: ").append(document::to_line(form.fallback));
@@ -59,31 +59,22 @@ void edit_by_schema(Topics& work, const std::string& pointer, const Node& rows,
 
 void edit_optimiser(Topics& work, const document::Document& schema) {
     const Node* rows = schema.find("/properties/optimizer/properties");
-    const Node* cases = schema.find("/properties/optimizer/allOf");
-    const Node* all = schema.find("/properties/optimizer/properties/type/enum");
-    if (rows == nullptr || all == nullptr) return;
+    if (rows == nullptr) return;
+    const session::SchemaView optimizer(schema.at("/properties/optimizer"), schema.root());
     const Node* type = work.scene.document().find("/optimizer/type");
     std::string method = type != nullptr && type->is_string() ? type->string() : default_method;
-    // The keys that a method takes, by the schema.
-    const auto keys_of = [&](const std::string& name) -> const Node* {
-        for (std::size_t k = 0; cases != nullptr && k < cases->size(); ++k) {
-            const Node* which = document::find_below(cases->item(k), "/if/properties/type/const");
-            if (which != nullptr && which->is_string() && which->string() == name)
-                return document::find_below(cases->item(k), "/then");
-        }
-        return nullptr;
+    // The part of the schema that says which keys a method takes and needs.
+    const auto case_of = [&](const std::string& name) -> std::optional<session::SchemaView> {
+        for (const session::SchemaView& one : optimizer.parts("allOf"))
+            if (const auto then = one.chosen([&](const std::string&) { return name; })) return then;
+        return std::nullopt;
     };
     const auto takes = [&](const std::string& name, const std::string& key) {
-        const Node* then = keys_of(name);
-        const Node* list =
-            then != nullptr ? document::find_below(*then, "/propertyNames/enum") : nullptr;
-        if (list == nullptr) return true;
-        for (std::size_t k = 0; k < list->size(); ++k)
-            if (list->item(k).is_string() && list->item(k).string() == key) return true;
-        return false;
+        const auto then = case_of(name);
+        const auto keys = then ? then->part("propertyNames") : std::nullopt;
+        return !keys || keys->lists("enum", key);
     };
-    std::vector<std::string> methods;
-    for (std::size_t k = 0; k < all->size(); ++k) methods.push_back(all->item(k).string());
+    const std::vector<std::string> methods = optimizer.member("type")->names("enum");
     ImGui::AlignTextToFramePadding();
     const float start = ImGui::GetCursorPosX();
     const float column = label_width();
@@ -98,11 +89,9 @@ void edit_optimiser(Topics& work, const document::Document& schema) {
         for (std::size_t k = 0; old != nullptr && k < old->size(); ++k)
             if (old->key(k) != "type" && takes(method, old->key(k)))
                 fresh.set(old->key(k), old->item(k));
-        const Node* then = keys_of(method);
-        const Node* required = then != nullptr ? then->find("required") : nullptr;
-        for (std::size_t k = 0; required != nullptr && k < required->size(); ++k)
-            if (fresh.find(required->item(k).string()) == nullptr)
-                fresh.set(required->item(k).string(), Node(0.1));
+        if (const auto then = case_of(method))
+            for (const std::string& key : then->names("required"))
+                if (fresh.find(key) == nullptr) fresh.set(key, Node(0.1));
         work.scene.set("/optimizer", std::move(fresh), "Optimise by " + label_of(method));
     }
     edit_by_schema(work, "/optimizer", *rows, [&](const std::string& key) {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "app/session/document/schema_node.hpp"
+#include "app/session/document/schema_view.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene.hpp"

@@ -189,9 +189,9 @@ private:
         }
         if (container == TextTree::none) return;
         const std::string key = spot_.entry != TextTree::none ? tree_[spot_.entry].key : "";
-        const SchemaGuide::Nodes schemas = spot_.entry != TextTree::none
-                                               ? source_.guide.at(tree_, spot_.entry)
-                                               : source_.guide.at_new(tree_, container);
+        const SchemaGuide::Schemas schemas = spot_.entry != TextTree::none
+                                                 ? source_.guide.at(tree_, spot_.entry)
+                                                 : source_.guide.at_new(tree_, container);
         // Only text between quotes is replaced, not a number or a list.
         if (spot_.entry != TextTree::none && tree_[spot_.entry].kind == Kind::word &&
             !std::isalpha(static_cast<unsigned char>(tree_.text()[spot_.begin])))
@@ -206,7 +206,7 @@ private:
         if (spot_.entry != TextTree::none && tree_[spot_.entry].kind == Kind::string) return;
         if (const std::string json = spot_.entry != TextTree::none && tree_[spot_.entry].has_key()
                                          ? key_value(tree_, container, key, source_)
-                                         : source_.guide.sample(schemas, tree_);
+                                         : SchemaGuide::sample(schemas, tree_);
             !schemas.empty() && json != "\"\"")
             add_value(json, help.facts, help.documentation);
         templates(schemas);
@@ -397,20 +397,14 @@ private:
     }
 
     // Objects that the schema describes, such as generators.
-    void templates(const SchemaGuide::Nodes& schemas) {
-        for (const document::Node* const leaf : schemas) {
-            const document::Node* const most = leaf->find("maxProperties");
-            const document::Node* const properties = leaf->find("properties");
-            if (most == nullptr || !most->is_integer() || most->integer() != 1 ||
-                properties == nullptr)
-                continue;
-            for (std::size_t k = 0; k < properties->size(); ++k) {
-                const std::string& key = properties->key(k);
-                const document::Node* const text = properties->item(k).find("description");
-                add_value("{ " + json_quoted(key) + ": " +
-                              source_.guide.sample({&properties->item(k)}, tree_) + " }",
-                          "generator",
-                          text != nullptr && text->is_string() ? text->string() : std::string());
+    void templates(const SchemaGuide::Schemas& schemas) {
+        for (const SchemaView& schema : schemas) {
+            if (schema.number("maxProperties") != 1) continue;
+            for (const std::string& key : schema.names("properties")) {
+                const SchemaView value = *schema.member(key);
+                add_value(
+                    "{ " + json_quoted(key) + ": " + SchemaGuide::sample({value}, tree_) + " }",
+                    "generator", value.text("description"));
                 list_.back().label = key;
             }
         }

@@ -1,276 +1,252 @@
 // A row is the schema of one key as it is written in the schema: with its description, before
-// references and alternatives are followed. Expanding a row gives the leaves: plain types, objects
-// with their properties, constants.
+// alternatives are followed. Expanding a row gives the leaves: plain types, objects with their
+// properties, constants.
 #include "app/session/text/schema_guide.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "app/session/document/schema_node.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::session {
 
 using document::Node;
 using Kind = TextTree::Kind;
+using Schemas = SchemaGuide::Schemas;
 
 namespace {
 
-constexpr int deepest = 24;
+constexpr std::size_t most_words = 8;  // of a choice, in a line of help
 
-bool lists(const Node* names, const std::string& key) {
-    for (std::size_t k = 0; names != nullptr && k < names->size(); ++k)
-        if (names->item(k).is_string() && names->item(k).string() == key) return true;
-    return false;
-}
-
-bool is_object(const Node& schema) {
-    return has_type(schema, "object") || schema.find("properties") != nullptr ||
-           (schema.find("required") != nullptr && schema.find("type") == nullptr);
+template <class T>
+void add_new(std::vector<T>& list, const T& value) {
+    if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 
 // True if the written text cannot be meant by this leaf.
-bool contradicts(const Node& leaf, const TextTree& tree, int entry) {
+bool contradicts(const SchemaView& leaf, const TextTree& tree, int entry) {
     if (entry == TextTree::none) return false;
     const TextTree::Entry& e = tree[entry];
-    const bool plain = !is_object(leaf) && !has_type(leaf, "array");
+    const bool typed = leaf.find("type") != nullptr, is_array = leaf.has_type("array");
     switch (e.kind) {
         case Kind::missing: return false;
-        case Kind::array: return leaf.find("type") != nullptr && !has_type(leaf, "array");
+        case Kind::array: return typed && !is_array;
         case Kind::string:
         case Kind::word:
-            return leaf.find("type") != nullptr && !plain && !has_type(leaf, "string") &&
-                   !has_type(leaf, "number");
+            return typed && (is_array || leaf.is_object()) && !leaf.has_type("string") &&
+                   !leaf.has_type("number");
         case Kind::object: break;
     }
-    if (leaf.find("type") != nullptr && !is_object(leaf)) return true;
-    if (leaf.find("enum") != nullptr || leaf.find("const") != nullptr) return true;
+    if ((typed && !leaf.is_object()) || !leaf.values().empty()) return true;
     // Drops alternatives that do not know a key in the text.
-    const Node *const properties = leaf.find("properties"), *const required = leaf.find("required");
     const Node* const more = leaf.find("additionalProperties");
     const bool strict = (more != nullptr && more->is_boolean() && !more->boolean()) ||
-                        (properties == nullptr && required != nullptr && required->size() > 0);
-    if (!strict) return false;
-    for (const int k : e.parts)
-        if (tree[k].has_colon &&
-            (properties == nullptr || properties->find(tree[k].key) == nullptr) &&
-            !lists(required, tree[k].key))
-            return true;
-    return false;
+                        (leaf.find("properties") == nullptr && !leaf.names("required").empty());
+    return strict && std::ranges::any_of(e.parts, [&](int k) {
+               return tree[k].has_colon && !leaf.member(tree[k].key) &&
+                      !leaf.lists("required", tree[k].key);
+           });
 }
 
-bool allows_more(const Node& leaf, const TextTree& tree, int object, int except) {
-    const Node* const most = leaf.find("maxProperties");
-    if (most == nullptr || !most->is_integer()) return true;
-    std::int64_t written = 0;
-    for (const int k : tree[object].parts) written += k != except && tree[k].has_colon ? 1 : 0;
-    return written < most->integer();
+void expand(const SchemaView& schema, const TextTree& tree, int entry, Schemas& into) {
+    for (const SchemaView& part : schema.parts("allOf")) expand(part, tree, entry, into);
+    // Alternatives that the text contradicts are left out, unless it contradicts all.
+    for (const char* const keyword : {"anyOf", "oneOf"}) {
+        Schemas every, fitting;
+        for (const SchemaView& part : schema.parts(keyword)) {
+            Schemas leaves;
+            expand(part, tree, entry, leaves);
+            every.insert(every.end(), leaves.begin(), leaves.end());
+            if (!std::ranges::all_of(
+                    leaves, [&](const SchemaView& leaf) { return contradicts(leaf, tree, entry); }))
+                fitting.insert(fitting.end(), leaves.begin(), leaves.end());
+        }
+        const Schemas& kept = fitting.empty() ? every : fitting;
+        into.insert(into.end(), kept.begin(), kept.end());
+    }
+    const auto written = [&](const std::string& key) {
+        return entry != TextTree::none ? tree.string_at(entry, key) : std::string();
+    };
+    if (const auto then = schema.chosen(written)) expand(*then, tree, entry, into);
+    for (const char* const keyword :
+         {"type", "properties", "enum", "const", "required", "items", "additionalProperties"})
+        if (schema.find(keyword) != nullptr) {
+            into.push_back(schema);
+            return;
+        }
 }
 
-bool is_fraction(const Node& leaf) {
-    return text_of(leaf, "pattern").find('/') != std::string::npos;
+Schemas expanded(const Schemas& rows, const TextTree& tree, int entry) {
+    Schemas leaves;
+    for (const SchemaView& row : rows) expand(row, tree, entry, leaves);
+    return leaves;
 }
 
-std::string number_at(const Node& node) { return document::to_line(node); }
+bool allows_more(const SchemaView& leaf, const TextTree& tree, int object) {
+    const auto most = leaf.number("maxProperties");
+    const auto written =
+        std::ranges::count_if(tree[object].parts, [&](int k) { return tree[k].has_colon; });
+    return !most || static_cast<double>(written) < *most;
+}
+
+bool is_fraction(const SchemaView& leaf) {
+    return leaf.text("pattern").find('/') != std::string::npos;
+}
+
+// ">= 0, < 1"
+std::string bounds_of(const SchemaView& leaf) {
+    std::string text;
+    for (const auto& [keyword, sign] :
+         {std::pair{"minimum", ">= "}, std::pair{"exclusiveMinimum", "> "},
+          std::pair{"maximum", "<= "}, std::pair{"exclusiveMaximum", "< "}})
+        if (const Node* const bound = leaf.find(keyword))
+            text += (text.empty() ? "" : ", ") + (sign + document::to_line(*bound));
+    return text;
+}
+
+// The kinds of value that a leaf takes, in words.
+std::vector<std::string> kinds_of(const SchemaView& leaf) {
+    if (const std::vector<const Node*> values = leaf.values(); !values.empty()) {
+        std::string list;
+        for (std::size_t k = 0; k < values.size() && k < most_words; ++k)
+            list += (k > 0 ? " | " : "") + document::to_line(*values[k]);
+        std::erase(list, '"');
+        return {list + (values.size() > most_words ? " | ..." : "")};
+    }
+    if (leaf.refers_to("generator")) return {"generator"};
+    std::vector<std::string> kinds;
+    for (const auto& [type, words] :
+         {std::pair{"number", "number"}, std::pair{"integer", "integer"},
+          std::pair{"boolean", "true or false"}, std::pair{"string", "text"},
+          std::pair{"array", "list"}})
+        if (leaf.has_type(type) && !(type == std::string("string") && leaf.has_type("number")))
+            kinds.emplace_back(words);
+    if (leaf.is_object()) kinds.emplace_back("object");
+    return kinds;
+}
+
+std::string first_description(const Schemas& rows) {
+    for (const SchemaView& row : rows)
+        if (const std::string& text = row.text("description"); !text.empty()) return text;
+    return "";
+}
+
+std::string sample_of(const SchemaView& schema, const TextTree& tree) {
+    if (const Node* const value = schema.find("default")) return document::to_line(*value);
+    if (const std::vector<const Node*> values = schema.values(); !values.empty())
+        return document::to_line(*values.front());
+    for (const char* const keyword : {"anyOf", "oneOf"})
+        if (const Schemas parts = schema.parts(keyword); !parts.empty())
+            return sample_of(parts.front(), tree);
+    if (schema.has_type("number") || schema.has_type("integer")) {
+        for (const int candidate : {1, 0})
+            if (schema.range().contains(candidate)) return std::to_string(candidate);
+        for (const char* const keyword : {"minimum", "maximum"})
+            if (const Node* const node = schema.find(keyword)) return document::to_line(*node);
+        return "0.5";
+    }
+    if (schema.has_type("boolean")) return "false";
+    if (schema.has_type("string")) return "\"\"";
+    if (schema.has_type("array")) {
+        const auto items = schema.part("items");
+        auto count = static_cast<int>(schema.number("minItems").value_or(0));
+        if (count == 2 && schema.number("maxItems") == 3) {
+            const int dimension = tree.member(TextTree::root, "dimension");
+            if (dimension == TextTree::none || tree[dimension].text != "2") count = 3;
+        }
+        std::string one = items ? sample_of(*items, tree) : "0";
+        // One of each: a vector's components are nought as far as they may be.
+        if (count > 1 && one == "1" && items) {
+            const Schemas leaves = expanded({*items}, tree, TextTree::none);
+            if (!leaves.empty() && leaves.front().find("exclusiveMinimum") == nullptr &&
+                leaves.front().has_type("number"))
+                one = "0";
+        }
+        return fmt::format("[{}]",
+                           fmt::join(std::vector(static_cast<std::size_t>(count), one), ", "));
+    }
+    std::string members;
+    for (const std::string& key : schema.names("required")) {
+        const auto row = schema.member(key);
+        members += (members.empty() ? "" : ", ") + document::json_quoted(key) + ": " +
+                   (row ? sample_of(*row, tree) : "\"\"");
+    }
+    return members.empty() ? "{}" : "{ " + members + " }";
+}
+
+KeyHelp help_of(const Schemas& rows, const TextTree& tree, const std::string& key) {
+    KeyHelp help;
+    help.key = key;
+    help.documentation = first_description(rows);
+    std::vector<std::string> kinds;
+    std::string unit, bounds, fallback;
+    bool differentiable = false;
+    for (const SchemaView& row : rows) {
+        if (unit.empty()) unit = row.text("unit");
+        if (const Node* const node = row.find("default"); node != nullptr && fallback.empty())
+            fallback = "default " + document::to_line(*node);
+        if (const Node* const node = row.find("differentiable"))
+            differentiable |= node->is_boolean() && node->boolean();
+        for (const SchemaView& leaf : expanded({row}, tree, TextTree::none)) {
+            if (is_fraction(leaf)) continue;
+            for (const std::string& kind : kinds_of(leaf)) add_new(kinds, kind);
+            if (bounds.empty() && leaf.values().empty()) bounds = bounds_of(leaf);
+        }
+    }
+    help.facts = fmt::format("{}", fmt::join(kinds, " or "));
+    for (const std::string& fact :
+         {unit, bounds, fallback, std::string(differentiable ? "differentiable" : "")})
+        if (!fact.empty()) help.facts += (help.facts.empty() ? "" : ", ") + fact;
+    return help;
+}
 
 }  // namespace
 
 SchemaGuide::SchemaGuide(document::Document schema) : schema_(std::move(schema)) {}
 
-const Node* SchemaGuide::resolved(const Node& schema) const {
-    const std::string& reference = text_of(schema, "$ref");
-    return reference.starts_with("#") ? schema_.find(reference.substr(1)) : nullptr;
-}
-
-bool SchemaGuide::matches(const Node& condition, const TextTree& tree, int entry) const {
-    const Node* const properties = condition.find("properties");
-    if (entry == TextTree::none) return false;
-    for (std::size_t k = 0; properties != nullptr && k < properties->size(); ++k) {
-        const Node& wanted = properties->item(k);
-        const std::string written = tree.string_at(entry, properties->key(k));
-        if (const Node* word = wanted.find("const"); word != nullptr && word->is_string()) {
-            if (written != word->string()) return false;
-        } else if (const Node* words = wanted.find("enum")) {
-            if (!lists(words, written)) return false;
-        }
-    }
-    return properties != nullptr;
-}
-
-void SchemaGuide::expand(const Node& schema, const TextTree& tree, int entry, Nodes& into,
-                         int depth) const {
-    if (depth > deepest || !schema.is_object()) return;
-    if (const Node* const target = resolved(schema)) expand(*target, tree, entry, into, depth + 1);
-    const Node* const all = schema.find("allOf");
-    for (std::size_t k = 0; all != nullptr && k < all->size(); ++k)
-        expand(all->item(k), tree, entry, into, depth + 1);
-    // Alternatives that the text contradicts are left out, unless it contradicts all.
-    for (const char* const key : {"anyOf", "oneOf"}) {
-        const Node* const parts = schema.find(key);
-        Nodes every;
-        bool any = false;
-        for (std::size_t k = 0; parts != nullptr && k < parts->size(); ++k) {
-            Nodes leaves;
-            expand(parts->item(k), tree, entry, leaves, depth + 1);
-            every.insert(every.end(), leaves.begin(), leaves.end());
-            if (std::ranges::all_of(
-                    leaves, [&](const Node* leaf) { return contradicts(*leaf, tree, entry); }))
-                continue;
-            any = true;
-            into.insert(into.end(), leaves.begin(), leaves.end());
-        }
-        if (!any) into.insert(into.end(), every.begin(), every.end());
-    }
-    if (const Node* const condition = schema.find("if")) {
-        const bool holds = matches(*condition, tree, entry);
-        if (const Node* const then = schema.find(holds ? "then" : "else"))
-            expand(*then, tree, entry, into, depth + 1);
-    }
-    for (const char* const key :
-         {"type", "properties", "enum", "const", "required", "items", "additionalProperties"})
-        if (schema.find(key) != nullptr) {
-            into.push_back(&schema);
-            return;
-        }
-}
-
 // The rows of a member's key, or of an item.
-SchemaGuide::Nodes SchemaGuide::rows(const TextTree& tree, int container,
-                                     const std::string& key) const {
-    Nodes found;
-    const auto add = [&found](const Node* row) {
-        if (row != nullptr && row->is_object() && std::ranges::find(found, row) == found.end())
-            found.push_back(row);
-    };
-    for (const Node* const leaf : at(tree, container)) {
-        if (tree[container].kind == Kind::array) {
-            add(leaf->find("items"));
-            continue;
-        }
-        const Node* const properties = leaf->find("properties");
-        if (const Node* const row = properties != nullptr ? properties->find(key) : nullptr)
-            add(row);
-        else
-            add(leaf->find("additionalProperties"));
+Schemas SchemaGuide::rows(const TextTree& tree, int container, const std::string& key) const {
+    Schemas found;
+    for (const SchemaView& leaf : at(tree, container)) {
+        auto row = tree[container].kind == Kind::array ? leaf.part("items") : leaf.member(key);
+        if (!row && tree[container].kind != Kind::array) row = leaf.part("additionalProperties");
+        if (row) add_new(found, *row);
     }
     return found;
 }
 
-SchemaGuide::Nodes SchemaGuide::at(const TextTree& tree, int entry) const {
-    Nodes leaves;
-    if (entry == TextTree::root) {
-        expand(schema_.root(), tree, entry, leaves);
-        return leaves;
-    }
-    if (entry == TextTree::none) return leaves;
-    for (const Node* const row : rows(tree, tree[entry].parent, tree[entry].key))
-        expand(*row, tree, entry, leaves);
-    return leaves;
+Schemas SchemaGuide::rows(const TextTree& tree, int entry) const {
+    if (entry <= TextTree::root) return {};
+    return rows(tree, tree[entry].parent, tree[entry].key);
 }
 
-SchemaGuide::Nodes SchemaGuide::at_new(const TextTree& tree, int container,
-                                       const std::string& key) const {
-    Nodes leaves;
-    for (const Node* const row : rows(tree, container, key))
-        expand(*row, tree, TextTree::none, leaves);
-    return leaves;
+Schemas SchemaGuide::at(const TextTree& tree, int entry) const {
+    if (entry != TextTree::root) return expanded(rows(tree, entry), tree, entry);
+    return expanded({SchemaView(schema_.root(), schema_.root())}, tree, entry);
+}
+
+Schemas SchemaGuide::at_new(const TextTree& tree, int container, const std::string& key) const {
+    return expanded(rows(tree, container, key), tree, TextTree::none);
 }
 
 // ---------------------------------------------------------------- help
 
-KeyHelp SchemaGuide::help_of(const Nodes& rows, const TextTree& tree,
-                             const std::string& key) const {
-    KeyHelp help;
-    help.key = key;
-    std::vector<std::string> kinds;
-    std::string unit, bounds, fallback;
-    bool differentiable = false;
-    const auto add = [&kinds](const std::string& kind) {
-        if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
-    };
-    const auto take = [](std::string& to, const std::string& from) {
-        if (to.empty()) to = from;
-    };
-    for (const Node* const row : rows) {
-        take(help.documentation, text_of(*row, "description"));
-        take(unit, text_of(*row, "unit"));
-        if (const Node* node = row->find("default")) take(fallback, document::to_line(*node));
-        if (const Node* node = row->find("differentiable"))
-            differentiable |= node->is_boolean() && node->boolean();
-        if (const Node* const target = resolved(*row))
-            take(help.documentation, text_of(*target, "description"));
-        Nodes leaves;
-        expand(*row, tree, TextTree::none, leaves);
-        for (const Node* const leaf : leaves) {
-            if (is_fraction(*leaf)) continue;
-            if (const Node* words = leaf->find("enum")) {
-                std::string list;
-                for (std::size_t k = 0; k < words->size() && k < 8; ++k)
-                    list += (k > 0 ? " | " : "") + document::to_line(words->item(k));
-                std::erase(list, '"');
-                add(list + (words->size() > 8 ? " | ..." : ""));
-                continue;
-            }
-            if (const Node* word = leaf->find("const")) {
-                std::string one = document::to_line(*word);
-                std::erase(one, '"');
-                add(one);
-                continue;
-            }
-            if (leaf == schema_.find("/$defs/generator")) {
-                add("generator");
-                continue;
-            }
-            if (has_type(*leaf, "number")) add("number");
-            if (has_type(*leaf, "integer")) add("integer");
-            if (has_type(*leaf, "boolean")) add("true or false");
-            if (has_type(*leaf, "string") && !has_type(*leaf, "number")) add("text");
-            if (has_type(*leaf, "array")) add("list");
-            if (is_object(*leaf)) add("object");
-            if (bounds.empty())
-                for (const auto& [name, sign] :
-                     {std::pair{"minimum", ">= "}, std::pair{"exclusiveMinimum", "> "},
-                      std::pair{"maximum", "<= "}, std::pair{"exclusiveMaximum", "< "}})
-                    if (const Node* bound = leaf->find(name))
-                        bounds += (bounds.empty() ? "" : ", ") + (sign + number_at(*bound));
-        }
-    }
-    for (const std::string& kind : kinds) help.facts += (help.facts.empty() ? "" : " or ") + kind;
-    const auto fact = [&help](const std::string& text) {
-        if (!text.empty()) help.facts += (help.facts.empty() ? "" : ", ") + text;
-    };
-    fact(unit);
-    fact(bounds);
-    if (!fallback.empty()) fact("default " + fallback);
-    if (differentiable) fact("differentiable");
-    return help;
-}
-
 std::vector<KeyHelp> SchemaGuide::keys(const TextTree& tree, int object) const {
     std::vector<KeyHelp> all;
     std::vector<std::string> names;
-    Nodes leaves = at(tree, object);
-    const auto add = [&](const std::string& key) {
-        if (std::ranges::find(names, key) == names.end()) names.push_back(key);
-    };
-    for (const Node* const leaf : leaves) {
-        if (!allows_more(*leaf, tree, object, TextTree::none)) continue;
-        if (const Node* const properties = leaf->find("properties"))
-            for (std::size_t k = 0; k < properties->size(); ++k) add(properties->key(k));
-        const Node* const required = leaf->find("required");
-        for (std::size_t k = 0; required != nullptr && k < required->size(); ++k)
-            if (required->item(k).is_string()) add(required->item(k).string());
-    }
+    const Schemas leaves = at(tree, object);
+    for (const SchemaView& leaf : leaves)
+        for (const char* const keyword : {"properties", "required"})
+            if (allows_more(leaf, tree, object))
+                for (const std::string& name : leaf.names(keyword)) add_new(names, name);
     for (const std::string& key : names) {
-        Nodes found;
+        Schemas found;
         bool required = false, several = false;
-        for (const Node* const leaf : leaves) {
-            const Node* const properties = leaf->find("properties");
-            if (const Node* row = properties != nullptr ? properties->find(key) : nullptr)
-                found.push_back(row);
-            required |= lists(leaf->find("required"), key);
-            several |= leaf->find("maxProperties") != nullptr;
+        for (const SchemaView& leaf : leaves) {
+            if (const auto row = leaf.member(key)) found.push_back(*row);
+            required |= leaf.lists("required", key);
+            several |= leaf.find("maxProperties") != nullptr;
         }
         KeyHelp help = help_of(found, tree, key);
         help.required = required && !several;
@@ -295,139 +271,63 @@ KeyHelp SchemaGuide::help(const TextTree& tree, int entry) const {
     }
     while (entry > TextTree::root && !tree[entry].has_key()) entry = tree[entry].parent;
     if (entry <= TextTree::root) return {};
-    const int object = tree[entry].parent;
-    const Nodes found = rows(tree, object, tree[entry].key);
+    const Schemas found = rows(tree, entry);
     if (found.empty()) return {};
     KeyHelp help = help_of(found, tree, tree[entry].key);
     help.written = true;
-    for (const Node* const leaf : at(tree, object))
-        help.required |= lists(leaf->find("required"), tree[entry].key);
+    for (const SchemaView& leaf : at(tree, tree[entry].parent)) {
+        help.required |= leaf.lists("required", help.key);
+        // At "type" the help describes the chosen type.
+        if (const std::string& text = leaf.text("description"); help.key == "type" && !text.empty())
+            help.documentation = text;
+    }
     if (help.required) help.facts += help.facts.empty() ? "required" : ", required";
-    // At "type" the help describes the chosen type.
-    if (help.key == "type")
-        for (const Node* const leaf : at(tree, object))
-            if (const std::string& text = text_of(*leaf, "description"); !text.empty())
-                help.documentation = text;
     return help;
 }
 
 std::string SchemaGuide::description_of_new(const TextTree& tree, int container,
                                             const std::string& key) const {
     if (container == TextTree::none) return "";
-    for (const Node* const row : rows(tree, container, key))
-        if (const std::string& text = text_of(*row, "description"); !text.empty()) return text;
-    return description(tree, container);
+    const std::string own = first_description(rows(tree, container, key));
+    return own.empty() ? description(tree, container) : own;
 }
 
 std::string SchemaGuide::description(const TextTree& tree, int entry) const {
-    for (; entry > TextTree::root; entry = tree[entry].parent)
-        for (const Node* const row : rows(tree, tree[entry].parent, tree[entry].key))
-            if (const std::string& text = text_of(*row, "description"); !text.empty()) return text;
-    return "";
+    std::string text;
+    for (; entry > TextTree::root && text.empty(); entry = tree[entry].parent)
+        text = first_description(rows(tree, entry));
+    return text;
 }
 
 bool SchemaGuide::refers_to(const TextTree& tree, int entry, const std::string& definition) const {
-    if (entry <= TextTree::root) return false;
-    const std::string reference = "#/$defs/" + definition;
-    return std::ranges::any_of(rows(tree, tree[entry].parent, tree[entry].key),
-                               [&](const Node* row) { return text_of(*row, "$ref") == reference; });
+    return std::ranges::any_of(rows(tree, entry),
+                               [&](const SchemaView& row) { return row.refers_to(definition); });
 }
 
 // ---------------------------------------------------------------- values
 
-std::vector<std::string> SchemaGuide::values(const Nodes& schemas) {
+std::vector<std::string> SchemaGuide::values(const Schemas& schemas) {
     std::vector<std::string> list;
-    const auto add = [&list](const Node& value) {
-        std::string text = document::to_line(value);
-        if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
-    };
-    for (const Node* const leaf : schemas) {
-        if (const Node* words = leaf->find("enum"))
-            for (std::size_t k = 0; k < words->size(); ++k) add(words->item(k));
-        if (const Node* word = leaf->find("const")) add(*word);
-        if (has_type(*leaf, "boolean")) {
-            add(Node(true));
-            add(Node(false));
-        }
+    for (const SchemaView& leaf : schemas) {
+        for (const Node* const value : leaf.values()) add_new(list, document::to_line(*value));
+        if (!leaf.has_type("boolean")) continue;
+        add_new<std::string>(list, "true");
+        add_new<std::string>(list, "false");
     }
     return list;
 }
 
-std::string SchemaGuide::sample_of(const Node& schema, const TextTree& tree, int depth) const {
-    if (depth > deepest) return "0";
-    if (const Node* const value = schema.find("default")) return document::to_line(*value);
-    if (const Node* const word = schema.find("const")) return document::to_line(*word);
-    if (const Node* const words = schema.find("enum"); words != nullptr && words->size() > 0)
-        return document::to_line(words->item(0));
-    for (const char* const key : {"anyOf", "oneOf"})
-        if (const Node* const parts = schema.find(key); parts != nullptr && parts->size() > 0)
-            return sample_of(parts->item(0), tree, depth + 1);
-    if (const Node* const target = resolved(schema)) return sample_of(*target, tree, depth + 1);
-    if (has_type(schema, "number") || has_type(schema, "integer")) {
-        for (const int candidate : {1, 0}) {
-            const auto bound = [&](const char* name, double otherwise) {
-                const Node* const node = schema.find(name);
-                if (node == nullptr) return otherwise;
-                return node->is_integer() ? static_cast<double>(node->integer())
-                       : node->is_real()  ? node->real()
-                                          : otherwise;
-            };
-            if (candidate >= bound("minimum", candidate) &&
-                candidate <= bound("maximum", candidate) &&
-                candidate > bound("exclusiveMinimum", candidate - 1) &&
-                candidate < bound("exclusiveMaximum", candidate + 1))
-                return std::to_string(candidate);
-        }
-        for (const char* const name : {"minimum", "maximum"})
-            if (const Node* const node = schema.find(name)) return document::to_line(*node);
-        return "0.5";
-    }
-    if (has_type(schema, "boolean")) return "false";
-    if (has_type(schema, "string")) return "\"\"";
-    if (has_type(schema, "array")) {
-        const Node *const least = schema.find("minItems"), *const most = schema.find("maxItems"),
-                          *const items = schema.find("items");
-        std::int64_t count = least != nullptr ? least->integer() : 0;
-        std::string one = items != nullptr ? sample_of(*items, tree, depth + 1) : "0";
-        if (count == 2 && most != nullptr && most->is_integer() && most->integer() == 3) {
-            const int dimension = tree.member(TextTree::root, "dimension");
-            if (dimension == TextTree::none || tree[dimension].text != "2") count = 3;
-        }
-        // One of each: a vector's components are nought as far as they may be.
-        if (count > 1 && one == "1" && items != nullptr) {
-            Nodes leaves;
-            expand(*items, tree, TextTree::none, leaves);
-            if (!leaves.empty() && leaves.front()->find("exclusiveMinimum") == nullptr &&
-                has_type(*leaves.front(), "number"))
-                one = "0";
-        }
-        std::string list;
-        for (std::int64_t k = 0; k < count; ++k) list += (k > 0 ? ", " : "") + one;
-        return "[" + list + "]";
-    }
-    const Node *const required = schema.find("required"), *const properties =
-                                                              schema.find("properties");
-    std::string members;
-    for (std::size_t k = 0; required != nullptr && k < required->size(); ++k) {
-        const std::string& key = required->item(k).string();
-        const Node* const row = properties != nullptr ? properties->find(key) : nullptr;
-        members += (members.empty() ? "" : ", ") + document::json_quoted(key) + ": " +
-                   (row != nullptr ? sample_of(*row, tree, depth + 1) : std::string("\"\""));
-    }
-    return members.empty() ? "{}" : "{ " + members + " }";
-}
-
-std::string SchemaGuide::sample(const Nodes& schemas, const TextTree& tree) const {
-    return schemas.empty() ? "\"\"" : sample_of(*schemas.front(), tree, 0);
+std::string SchemaGuide::sample(const Schemas& schemas, const TextTree& tree) {
+    return schemas.empty() ? "\"\"" : sample_of(schemas.front(), tree);
 }
 
 std::string SchemaGuide::sample_of_key(const TextTree& tree, int object,
                                        const std::string& key) const {
-    const Nodes found = rows(tree, object, key);
-    for (const Node* const row : found)
-        if (const Node* const value = row->find("default")) return document::to_line(*value);
+    const Schemas found = rows(tree, object, key);
+    for (const SchemaView& row : found)
+        if (const Node* const value = row.find("default")) return document::to_line(*value);
     // A condition beside the row of "type" says more than the list of all types.
-    return found.empty() ? "\"\"" : sample_of(*found.back(), tree, 0);
+    return found.empty() ? "\"\"" : sample_of(found.back(), tree);
 }
 
 }  // namespace hindcast::session

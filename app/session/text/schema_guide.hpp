@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/document/schema_view.hpp"
 #include "app/session/text/text_tree.hpp"
 #include "engine/document/document.hpp"
 
@@ -24,12 +25,12 @@ class SchemaGuide {
 public:
     explicit SchemaGuide(document::Document schema);
 
-    using Nodes = std::vector<const document::Node*>;
+    using Schemas = std::vector<SchemaView>;
     // The schemas that the value of the entry may follow, references and alternatives resolved: none
     // if the schema does not know the place. Schemas that the text contradicts are left out.
-    Nodes at(const TextTree& tree, int entry) const;
+    Schemas at(const TextTree& tree, int entry) const;
     // The schemas of a new item of the array, or of a new member with this key.
-    Nodes at_new(const TextTree& tree, int container, const std::string& key = {}) const;
+    Schemas at_new(const TextTree& tree, int container, const std::string& key = {}) const;
 
     // The keys of this object, required ones first, in the schema's order.
     std::vector<KeyHelp> keys(const TextTree& tree, int object) const;
@@ -38,9 +39,9 @@ public:
 
     // The values that can be listed, as JSON: words of choices, constants, true and false, the
     // default.
-    static std::vector<std::string> values(const Nodes& schemas);
+    static std::vector<std::string> values(const Schemas& schemas);
     // A value to begin with, as JSON: the default, else the least that fits.
-    std::string sample(const Nodes& schemas, const TextTree& tree) const;
+    static std::string sample(const Schemas& schemas, const TextTree& tree);
     std::string sample_of_key(const TextTree& tree, int object, const std::string& key) const;
     // True if one of the schemas is, or refers to, this definition.
     bool refers_to(const TextTree& tree, int entry, const std::string& definition) const;
@@ -51,13 +52,8 @@ public:
                                    const std::string& key) const;
 
 private:
-    Nodes rows(const TextTree& tree, int container, const std::string& key) const;
-    void expand(const document::Node& schema, const TextTree& tree, int entry, Nodes& into,
-                int depth = 0) const;
-    bool matches(const document::Node& condition, const TextTree& tree, int entry) const;
-    const document::Node* resolved(const document::Node& schema) const;
-    std::string sample_of(const document::Node& schema, const TextTree& tree, int depth) const;
-    KeyHelp help_of(const Nodes& rows, const TextTree& tree, const std::string& key) const;
+    Schemas rows(const TextTree& tree, int container, const std::string& key) const;
+    Schemas rows(const TextTree& tree, int entry) const;
 
     document::Document schema_;
 };

@@ -107,6 +107,10 @@ namespace hindcast {
 void Registry::offer(model::Offer offer) {
     for (const auto& other : offers_)
         if (other->id == offer.id) throw Error("two things are offered as '" + offer.id + "'");
+    // A file says how large its thing is.
+    if (!offer.count)
+        offer.count = [](const model::ChosenNumbers&, int) { return model::OfferCount{-1, -1}; };
+    if (!offer.size) offer.size = [](const model::ChosenNumbers&) { return model::Place{}; };
     const auto after = std::ranges::upper_bound(offers_, offer.rank, {},
                                                 [](const auto& other) { return other->rank; });
     offers_.insert(after, std::make_shared<const model::Offer>(std::move(offer)));

@@ -249,10 +249,9 @@ void copy_files(const Node& node, const document::FileAccess& files, const fs::p
         }
         written.set(name->pointer(), Node(copy));
     }
-    const Node* const type = node.is_object() ? node.find("type") : nullptr;
-    if (type != nullptr && type->is_string() && type->string() == "articulated")
-        if (const Node* const model = node.find("model"); model != nullptr && model->is_string())
-            copy_model(*model, files, folder, written);
+    // A robot's file; no other object has a "model".
+    if (const Node* const model = node.find("model"); model != nullptr && model->is_string())
+        copy_model(*model, files, folder, written);
     for (std::size_t k = 0; k < node.size(); ++k)
         copy_files(node.item(k), files, folder, saved, written);
 }

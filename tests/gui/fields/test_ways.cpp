@@ -154,9 +154,13 @@ private:
                 ++count.asks;
                 if (wanted->files != std::vector<std::string>{".npy"} || quantity.path.empty())
                     return;
-                const std::int64_t shape[] = {quantity.rows, quantity.components};
+                // One row for all elements becomes one for each.
+                const std::int64_t shape[] = {quantity.count, quantity.components};
+                std::vector<double> numbers;
+                for (std::int64_t row = 0; row < quantity.count; row += quantity.rows)
+                    numbers.insert(numbers.end(), quantity.values.begin(), quantity.values.end());
                 document::write_npy(folder_ / "chosen.npy", shape,
-                                    std::span<const double>(quantity.values));
+                                    std::span<const double>(numbers));
                 session::set_below(fresh, wanted->place, Node("chosen.npy"));
             }
             const std::string made = document::to_line(fresh).substr(0, 300);

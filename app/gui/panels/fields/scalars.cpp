@@ -25,9 +25,9 @@ constexpr std::size_t most_names_shown = 200;
 
 // The lowest and highest number that a field takes.
 std::pair<double, double> range_of(const Form& form) {
-    const double low =
-        form.low_open && form.low == 0 ? std::numeric_limits<double>::min() : form.low;
-    return {low, form.high};
+    const auto& range = form.range;
+    const bool positive = range.low_open && range.low == 0;
+    return {positive ? std::numeric_limits<double>::min() : range.low, range.high};
 }
 
 // The help of a field; one without help of its own says how to change it.

@@ -36,15 +36,11 @@ Node plain(double value) {
     return Node(value);
 }
 
-bool within(const Form& form, double x) {
-    return x >= form.low && x <= form.high && !(form.low_open && x == form.low) &&
-           !(form.high_open && x == form.high);
-}
-
 // The wanted number, or one that the form allows.
 double allowed(const Form& form, double wanted) {
-    for (const double x : {wanted, form.low, 1.0, 0.1, form.high, 0.5 * (form.low + form.high)})
-        if (std::isfinite(x) && within(form, x)) return x;
+    const double low = form.range.low, high = form.range.high;
+    for (const double x : {wanted, low, 1.0, 0.1, high, 0.5 * (low + high)})
+        if (std::isfinite(x) && form.range.contains(x)) return x;
     return wanted;
 }
 
@@ -168,8 +164,8 @@ public:
             case FormKind::number:
             case FormKind::integer: {
                 const std::optional<double> x = first_number(old);
-                return x && within(form, *x) && form.kind == FormKind::number ? plain(*x)
-                                                                              : blank(form);
+                return x && form.range.contains(*x) && form.kind == FormKind::number ? plain(*x)
+                                                                                     : blank(form);
             }
             case FormKind::text:
                 if (form.means == "formula")

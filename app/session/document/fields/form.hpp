@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/document/schema_view.hpp"
 #include "engine/document/document.hpp"
 #include "engine/model/registry.hpp"
 
@@ -40,9 +41,7 @@ struct Form {
     std::string help, unit;   // the description; the unit of its numbers
     std::string means, of;    // the meaning of a text or a number (schema.hpp)
     document::Node fallback;  // its default; null: it has none
-    double low = -std::numeric_limits<double>::infinity(),
-           high = std::numeric_limits<double>::infinity();
-    bool low_open = false, high_open = false;
+    document::Range range;    // of a number
     // Items; of a text characters.
     std::size_t least = 0, most = std::numeric_limits<std::size_t>::max();
     std::vector<document::Node> values;  // choice, word
@@ -67,8 +66,7 @@ struct Form {
     const Form* member(const std::string& key) const;  // null: there is none
 };
 
-// The form of a node of a schema; `root` is the whole schema, for references.
-Form form_of(const document::Node& schema, const document::Node& root);
+Form form_of(const SchemaView& schema);
 
 // Pointers into the form, such as "/min" or "/1", of all places that can only be edited as text.
 std::vector<std::string> places_without_editor(const Form& form);

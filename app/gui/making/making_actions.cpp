@@ -11,7 +11,7 @@
 #include "app/gui/work/state/requests.hpp"
 #include "app/gui/work/state/running.hpp"
 #include "app/gui/work/view/looks.hpp"
-#include "app/session/shapes/arrange.hpp"
+#include "app/session/making/arrange.hpp"
 
 namespace hindcast::gui {
 

@@ -43,12 +43,12 @@ public:
         click("//###Menu_00/" + item);
     }
 
-    // A shape as it is proposed. False: it did not come into the scene.
-    bool add_shape(const std::string& section, const std::string& shape) {
-        add(section, "###shape " + shape);
+    // An offer as it is proposed. False: it did not come into the scene.
+    bool add_offer(const std::string& section, const std::string& offer) {
+        add(section, "###offer " + offer);
         robot_.frames(3);
-        robot_.picture("making_dialog_" + shape);
-        click("//###shape/###Add");
+        robot_.picture("making_dialog_" + offer);
+        click("//###offer/###Add");
         return added();
     }
 
@@ -120,8 +120,8 @@ TEST_CASE("gui making: a cloth pinned at two corners falls on a sphere, in under
     robot.run([&](ImGuiTestContext& hands) {
         Mouse mouse(robot, hands);
         mouse.begin_empty();
-        REQUIRE(mouse.add_shape("Colliders", "sphere"));
-        REQUIRE(mouse.add_shape("Bodies", "cloth"));
+        REQUIRE(mouse.add_offer("Colliders", "sphere"));
+        REQUIRE(mouse.add_offer("Bodies", "cloth"));
         CHECK(points_of(robot, "cloth") == 13 * 13);
         test::stop_at(robot, 0);
         robot.picture("making_cloth");
@@ -161,13 +161,13 @@ TEST_CASE("gui making: a chain; a beam with a stiffness for each element that wa
     robot.run([&](ImGuiTestContext& hands) {
         Mouse mouse(robot, hands);
         mouse.begin_empty();
-        REQUIRE(mouse.add_shape("Bodies", "chain"));
+        REQUIRE(mouse.add_offer("Bodies", "chain"));
         CHECK(points_of(robot, "chain") == 20);
         CHECK(at(robot, "/forces/0/type")->string() == "springs");
         robot.picture("making_chain");
         while (robot.work().scene.editor().can_undo())
             robot.work().scene.edit([](session::Editor& e) { e.undo(); });
-        REQUIRE(mouse.add_shape("Bodies", "beam"));
+        REQUIRE(mouse.add_offer("Bodies", "beam"));
         CHECK(points_of(robot, "beam") == 11 * 3 * 3);
         test::stop_at(robot, 0);
         mouse.click(tool("\xef\x89\x87", "box_tool"));
@@ -197,15 +197,15 @@ TEST_CASE("gui making: a robot from another folder follows a target, in under 40
         Mouse mouse(robot, hands);
         mouse.begin_empty();
         robot.work().settings.folder = (robot.scenes() / "robots").string();
-        mouse.add("Bodies", "###shape robot");
+        mouse.add("Bodies", "###offer robot");
         robot.frames(3);
-        mouse.click("//###shape/###Browse...");
+        mouse.click("//###offer/###Browse...");
         robot.picture("making_browse");
         mouse.click("//###files/**/###arm_payload.xml");
         mouse.click("//###files/###Choose");
         robot.frames(3);
         robot.picture("making_robot_file");
-        mouse.click("//###shape/###Add");
+        mouse.click("//###offer/###Add");
         REQUIRE(mouse.added());
         CHECK(at(robot, "/bodies/0/model")->string() == "arm_payload.xml");
         CHECK(robot.work().scene.editor().file().empty());
@@ -230,7 +230,7 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
     robot.run([&](ImGuiTestContext& hands) {
         Mouse mouse(robot, hands);
         mouse.begin_empty();
-        REQUIRE(mouse.add_shape("Bodies", "cloth"));
+        REQUIRE(mouse.add_offer("Bodies", "cloth"));
         test::stop_at(robot, 0);
         const auto place = robot.work().chosen.where_is("cloth", 84);  // the middle
         hands.KeyDown(ImGuiMod_Shift);

@@ -6,7 +6,7 @@
 #include "app/gui/looking/slicing.hpp"
 #include "app/gui/work/state/edited_scene.hpp"
 #include "app/gui/work/view/looks.hpp"
-#include "app/session/shapes/sizes.hpp"
+#include "app/session/making/sizes.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
 

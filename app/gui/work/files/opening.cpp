@@ -12,7 +12,7 @@
 #include "app/gui/work/state/running.hpp"
 #include "app/gui/work/state/scene_text.hpp"
 #include "app/gui/work/values/handover.hpp"
-#include "app/session/shapes/templates.hpp"
+#include "app/session/making/templates.hpp"
 
 namespace hindcast::gui {
 

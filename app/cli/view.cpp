@@ -72,16 +72,16 @@ int draw_without_window(gui::App& app, const ViewOptions& options) {
     bool failed = false;
     while (left > 0 && std::chrono::steady_clock::now() < end && !interrupted() && app.frame()) {
         const gui::Topics& work = app.work();
-        failed = work.running.now().error != nullptr;
+        failed = work.running.now().reports.error != nullptr;
         const bool building = work.handover.is_opening() || work.values.waits() ||
-                              work.running.now().activity == session::Activity::building;
-        const auto& history = work.running.now().history;
+                              work.running.now().reports.activity == session::Activity::building;
+        const auto& history = work.running.now().optimisation.history;
         const bool ended = history && !history->empty() && !work.running.is_optimising();
         if (!building && (!options.optimise || ended || failed)) --left;
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
     render::write_png(options.screenshot, app.screenshot());
-    if (failed) throw Error(*app.work().running.now().error);
+    if (failed) throw Error(*app.work().running.now().reports.error);
     return 0;
 }
 

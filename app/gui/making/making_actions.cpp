@@ -92,7 +92,7 @@ std::vector<Action> part_actions() {
          [](Topics& w) {
              const std::string name = w.scene.name_at(w.chosen.object.pointer);
              w.chosen.parts = {};
-             for (const auto& body : w.running.now().stage->bodies) {
+             for (const auto& body : w.running.now().scene.stage->bodies) {
                  if (body.name != name) continue;
                  std::vector<std::int64_t> all;
                  for (std::int64_t p = 0; p < body.count; ++p) all.push_back(p);

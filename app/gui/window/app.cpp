@@ -258,7 +258,7 @@ void App::want_frames() {
     want_if(now.serial != seen_ || work().messages.log->serial() != shown_log_ ||
                 work().ending.has_come(),
             FrameReason::news);
-    want_if(now.playing && !stopped_time_, FrameReason::motion);
+    want_if(now.run.playing && !stopped_time_, FrameReason::motion);
     // Newer frames are taken where the picture is shown: not behind the gallery or another tab.
     want_if(frame_wishes().picture_is_shown() && (picture_->expects() || picture_->is_behind()),
             FrameReason::picture);
@@ -288,7 +288,7 @@ bool App::is_hidden() const {
 // when it is seen again.
 void App::stop_unseen_time() {
     const bool seen = (shows_run(work()) && !is_hidden()) || shell_->exporter().is_running();
-    if (!seen && work().running.now().playing && !stopped_time_) {
+    if (!seen && work().running.now().run.playing && !stopped_time_) {
         work().running.play(false);
         stopped_time_ = true;
     } else if (seen && stopped_time_) {

@@ -55,7 +55,7 @@ public:
     bool added() {
         const bool done = robot_.wait([&] { return robot_.work().adding.task() == nullptr; });
         robot_.frames(3);
-        return done && runs_what_is_edited(robot_) && !robot_.now().error;
+        return done && runs_what_is_edited(robot_) && !robot_.now().reports.error;
     }
 
     // A box from one corner to the other, pixels of the window.
@@ -77,10 +77,10 @@ public:
     void optimise() {
         click("//##toolbar/###Optimise");
         CHECK(robot_.wait([&] { return last_iteration(robot_) >= 1; }, 240));
-        CHECK(robot_.wait([&] { return robot_.now().best_iteration > 0; }, 60));
+        CHECK(robot_.wait([&] { return robot_.now().optimisation.best_iteration > 0; }, 60));
         robot_.work().running.optimise(session::Optimise::What::stop);
         CHECK(robot_.wait([&] { return !robot_.work().running.is_optimising(); }, 120));
-        const auto& history = *robot_.now().history;
+        const auto& history = *robot_.now().optimisation.history;
         const double before = history.front().loss;
         double best = before;
         for (const session::IterationInfo& row : history) best = std::min(best, row.loss);
@@ -108,7 +108,7 @@ std::string tool(const char* icon, const char* id) {
 }
 
 std::int64_t points_of(Robot& robot, const std::string& name) {
-    for (const auto& body : robot.now().stage->bodies)
+    for (const auto& body : robot.now().scene.stage->bodies)
         if (body.name == name) return body.count;
     return 0;
 }
@@ -181,10 +181,11 @@ TEST_CASE("gui making: a chain; a beam with a stiffness for each element that wa
         mouse.click("//###View/**/###Optimise of each");
         mouse.click("//$FOCUSED/###young_modulus");
         CHECK(runs_what_is_edited(robot));
-        REQUIRE_FALSE(robot.now().error);
+        REQUIRE_FALSE(robot.now().reports.error);
         CHECK(robot.wait([&] {
-            return robot.now().parameters.size() == 1 &&
-                   static_cast<std::int64_t>(robot.now().parameters[0].names.size()) == chosen;
+            return robot.now().values.parameters.size() == 1 &&
+                   static_cast<std::int64_t>(robot.now().values.parameters[0].names.size()) ==
+                       chosen;
         }));
         CHECK(mouse.clicks < 40);
     });
@@ -247,7 +248,7 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
         mouse.click("//$FOCUSED/Add a target");
         CHECK(at(robot, "/objective/0/points/0")->integer() == 84);
         CHECK(runs_what_is_edited(robot));
-        REQUIRE_FALSE(robot.now().error);
+        REQUIRE_FALSE(robot.now().reports.error);
 
         test::select(robot, "/bodies/0");
         robot.work().requests.show_array = true;
@@ -257,7 +258,7 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
         CHECK(at(robot, "/bodies")->size() == 3);
         CHECK(robot.work().scene.editor().undo_name() == "2 copies of cloth");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         robot.picture("making_copies");
     });
 }

@@ -370,7 +370,7 @@ private:
 
     // The simulation may still refuse a text that parsed here.
     void mark_error_of_session(Topics& work) {
-        const auto& error = work.running.now().error;
+        const auto& error = work.running.now().reports.error;
         if (error == marked_) return;
         marked_ = error;
         if (error && !is_of_shown(work.scene, error->place().file)) return;
@@ -465,11 +465,11 @@ private:
     session::CompletionSource completion_source(const Topics& work) const {
         session::CompletionSource source{*guide_, work.scene.registry()};
         source.folder = (broken_file_ ? *broken_file_ : work.scene.editor().place()).parent_path();
-        for (const session::QuantityInfo& q : work.running.now().present_quantities())
+        for (const session::QuantityInfo& q : work.running.now().values.present_quantities())
             if (q.may_optimise) source.paths.push_back(q.path);
-        for (const session::ShownField& field : work.running.now().colours)
+        for (const session::ShownField& field : work.running.now().view.colours)
             source.colours.push_back(field.name);
-        for (const session::ShownField& field : work.running.now().arrows)
+        for (const session::ShownField& field : work.running.now().view.arrows)
             source.arrows.push_back(field.name);
         return source;
     }

@@ -104,7 +104,7 @@ void Opening::offer_autosave() {
 
 void Opening::show_refused() {
     const std::unique_ptr<session::Editor> refused = handover_.take_refused();
-    failed_load(refused->place(), *running_.now().error);
+    failed_load(refused->place(), *running_.now().reports.error);
 }
 
 // Shows the text with the fault marked, in the panel, or in the whole window without a scene.

@@ -11,6 +11,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/temporary_folder.hpp"
+#include "app/gui/input/commands_page.hpp"
 #include "app/gui/window/app.hpp"
 #include "app/gui/work/files/ending.hpp"
 #include "app/gui/work/files/opening.hpp"
@@ -33,7 +34,7 @@ struct ViewOptions {
     SceneOptions scene;
     std::string size = "1280x800", transport = "auto", screenshot, state;
     int frames = 60;
-    bool no_tour = false, optimise = false;
+    bool no_tour = false, optimise = false, commands = false;
 };
 
 std::pair<int, int> parse_size(const std::string& text) {
@@ -98,6 +99,10 @@ void check_checkpoint(const SceneOptions& scene) {
 }
 
 int view(const ViewOptions& options) {
+    if (options.commands) {
+        fmt::print("{}", gui::commands_page());
+        return 0;
+    }
     const auto [width, height] = parse_size(options.size);
     check_checkpoint(options.scene);
     if (!options.screenshot.empty()) {  // the window cannot show the error
@@ -183,6 +188,10 @@ Command add_view(CLI::App& app) {
                    "when that has ended")
         ->group("Window");
     command->add_flag("--optimize", options->optimise)->group("");  // the other spelling
+    command
+        ->add_flag("--commands", options->commands,
+                   "Write the window's commands, keys and gestures as a page in Markdown, and end")
+        ->group("Window");
     command->add_flag("--no-tour", options->no_tour, "Do not offer the tour at the first start")
         ->group("Window");
     command->footer(

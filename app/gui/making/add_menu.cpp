@@ -99,17 +99,7 @@ void add_items_of_all(Context& context) {
     }
 }
 
-void object_items(Context& context) {
-    for (const char* id : {"all_points", "duplicate", "array", "mirror_x", "mirror_y", "mirror_z",
-                           "size", "snap", "delete"}) {
-        const Action& action = context.actions[id];
-        const bool enabled = !action.enabled || action.enabled(context.work);
-        if (ImGui::MenuItem(action.name.c_str(), Actions::key_name(action.key).c_str(), false,
-                            enabled))
-            action.run(context.work);
-        tip(action.help);
-    }
-}
+void object_items(Context& context) { context.actions.draw_object_menu(context.work); }
 
 void template_items(const EditedScene& scene, Opening& opening) {
     for (const session::SceneTemplate& one : session::scene_templates(scene.registry())) {

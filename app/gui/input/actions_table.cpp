@@ -22,6 +22,7 @@ std::vector<Action> camera_actions();      // camera_keys.cpp: the camera path
 std::vector<Action> side_actions();        // camera_sides.cpp: standard views
 std::vector<Action> making_actions();      // gui/making: chosen points, arranging
 std::vector<Action> looking_actions();     // gui/looking: distances, the slice
+std::vector<Action> copying_actions();     // gui/making: copy and paste
 
 namespace {
 
@@ -294,8 +295,9 @@ std::vector<Action> help_actions() {
 // Within a menu, commands come in the order of these lists.
 using List = std::vector<Action> (*)();
 constexpr List lists[] = {
-    file_actions,    edit_actions,   side_actions,       view_actions,     making_actions,
-    looking_actions, camera_actions, simulation_actions, optimise_actions, help_actions,
+    file_actions,       edit_actions,     copying_actions, side_actions,
+    view_actions,       making_actions,   looking_actions, camera_actions,
+    simulation_actions, optimise_actions, help_actions,
 };
 
 }  // namespace

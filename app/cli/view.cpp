@@ -11,6 +11,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/temporary_folder.hpp"
+#include "app/gui/input/commands_page.hpp"
 #include "app/gui/window/app.hpp"
 #include "app/gui/work/files/ending.hpp"
 #include "app/gui/work/files/opening.hpp"
@@ -33,7 +34,7 @@ struct ViewOptions {
     SceneOptions scene;
     std::string size = "1280x800", transport = "auto", screenshot, state;
     int frames = 60;
-    bool no_tour = false, optimise = false;
+    bool no_tour = false, optimise = false, commands = false;
 };
 
 std::pair<int, int> parse_size(const std::string& text) {
@@ -72,16 +73,16 @@ int draw_without_window(gui::App& app, const ViewOptions& options) {
     bool failed = false;
     while (left > 0 && std::chrono::steady_clock::now() < end && !interrupted() && app.frame()) {
         const gui::Topics& work = app.work();
-        failed = work.running.now().error != nullptr;
+        failed = work.running.now().reports.error != nullptr;
         const bool building = work.handover.is_opening() || work.values.waits() ||
-                              work.running.now().activity == session::Activity::building;
-        const auto& history = work.running.now().history;
+                              work.running.now().reports.activity == session::Activity::building;
+        const auto& history = work.running.now().optimisation.history;
         const bool ended = history && !history->empty() && !work.running.is_optimising();
         if (!building && (!options.optimise || ended || failed)) --left;
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
     render::write_png(options.screenshot, app.screenshot());
-    if (failed) throw Error(*app.work().running.now().error);
+    if (failed) throw Error(*app.work().running.now().reports.error);
     return 0;
 }
 
@@ -98,6 +99,10 @@ void check_checkpoint(const SceneOptions& scene) {
 }
 
 int view(const ViewOptions& options) {
+    if (options.commands) {
+        fmt::print("{}", gui::commands_page());
+        return 0;
+    }
     const auto [width, height] = parse_size(options.size);
     check_checkpoint(options.scene);
     if (!options.screenshot.empty()) {  // the window cannot show the error
@@ -183,6 +188,10 @@ Command add_view(CLI::App& app) {
                    "when that has ended")
         ->group("Window");
     command->add_flag("--optimize", options->optimise)->group("");  // the other spelling
+    command
+        ->add_flag("--commands", options->commands,
+                   "Write the window's commands, keys and gestures as a page in Markdown, and end")
+        ->group("Window");
     command->add_flag("--no-tour", options->no_tour, "Do not offer the tour at the first start")
         ->group("Window");
     command->footer(

@@ -79,8 +79,10 @@ Director::Director(const Registry& registry, session::SessionOptions settings,
       document_(std::move(document)),
       session_(registry, std::move(settings)) {
     send(session::Apply{document_, 1, file, true});
-    wait([](const session::Snapshot& s) { return s.stage != nullptr || s.error != nullptr; });
-    fail_if(session_.snapshot()->error);
+    wait([](const session::Snapshot& s) {
+        return s.scene.stage != nullptr || s.reports.error != nullptr;
+    });
+    fail_if(session_.snapshot()->reports.error);
 }
 
 void Director::send(session::Command command) {
@@ -92,7 +94,7 @@ void Director::send(session::Command command) {
 std::shared_ptr<render::Exchange> Director::show(render::Renderer& renderer,
                                                  std::optional<render::TransportKind> kind) {
     const auto snapshot = now();
-    auto exchange = renderer.share(snapshot->stage, kind, snapshot->cuda_uuid);
+    auto exchange = renderer.share(snapshot->scene.stage, kind, snapshot->scene.cuda_uuid);
     send(session::ShowOn{exchange});
     return exchange;
 }
@@ -100,32 +102,36 @@ std::shared_ptr<render::Exchange> Director::show(render::Renderer& renderer,
 void Director::show_iteration(std::int64_t iteration) {
     wait(
         [&](const session::Snapshot& s) {
-            return s.history && static_cast<std::int64_t>(s.history->size()) > iteration;
+            return s.optimisation.history &&
+                   static_cast<std::int64_t>(s.optimisation.history->size()) > iteration;
         },
         [&, rows = std::size_t{0}, tries = 0](const session::Snapshot& s) mutable {
-            const std::size_t found = s.history ? s.history->size() : 0;
+            const std::size_t found = s.optimisation.history ? s.optimisation.history->size() : 0;
             tries = found > rows ? 0 : tries + 1;
             rows = found;
             if (tries > most_tries)
-                throw Error(
-                    fmt::format("the optimisation has no iteration {}: {}", iteration,
-                                s.stop_reason.empty() ? "it does not go on" : s.stop_reason))
+                throw Error(fmt::format("the optimisation has no iteration {}: {}", iteration,
+                                        s.optimisation.stop_reason.empty()
+                                            ? "it does not go on"
+                                            : s.optimisation.stop_reason))
                     .remedy(rows > 0 ? fmt::format("the last one is {}", rows - 1)
                                      : "does the scene have parameters and an objective?");
             send(session::Optimise{session::Optimise::What::one});
         });
     send(session::ShowIteration{iteration});
-    wait([&](const session::Snapshot& s) { return s.shown_iteration == iteration; });
+    wait([&](const session::Snapshot& s) { return s.optimisation.shown_iteration == iteration; });
 }
 
 bool Director::show_step(std::int64_t step, bool kept) {
     send(session::Seek{step});
     bool reached = false;
     wait([&](const session::Snapshot& s) {
-        reached = s.steps_computed >= step &&
-                  (kept ? s.step <= step && step - s.step < s.frame_every : s.step == step);
-        const bool over = s.activity == session::Activity::idle && s.error != nullptr;
-        if (over && !reached) fail_if(s.error);
+        reached = s.run.steps_computed >= step &&
+                  (kept ? s.run.step <= step && step - s.run.step < s.run.frame_every
+                        : s.run.step == step);
+        const bool over =
+            s.reports.activity == session::Activity::idle && s.reports.error != nullptr;
+        if (over && !reached) fail_if(s.reports.error);
         return reached;
     });
     return reached;
@@ -137,13 +143,14 @@ void Director::wait(const std::function<bool(const session::Snapshot&)>& conditi
     std::uint64_t asked_at = 0;
     for (;;) {
         const auto snapshot = session_.snapshot();
-        if (snapshot->contents == contents_ && !snapshot->frame_waits && condition(*snapshot))
+        if (snapshot->view.contents == contents_ && !snapshot->view.frame_waits &&
+            condition(*snapshot))
             return;
-        fail_if(snapshot->frame_error);
+        fail_if(snapshot->view.frame_error);
         if (interrupted_ && interrupted_()) throw Interrupted();
-        const bool idle = snapshot->activity == session::Activity::idle;
+        const bool idle = snapshot->reports.activity == session::Activity::idle;
         if (idle && when_idle && snapshot->serial != asked_at) {
-            fail_if(snapshot->error);
+            fail_if(snapshot->reports.error);
             asked_at = snapshot->serial;
             when_idle(*snapshot);
         }

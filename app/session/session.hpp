@@ -17,8 +17,8 @@
 #include <memory>
 #include <optional>
 
-#include "app/session/command.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/command.hpp"
+#include "app/session/link/snapshot.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::session {

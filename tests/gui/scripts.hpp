@@ -22,7 +22,7 @@ namespace hindcast::test {
 inline bool opened(Robot& robot) {
     return robot.wait([&] {
         return robot.work().scene.is_open() && robot.work().running.has_run() &&
-               robot.now().activity != session::Activity::building &&
+               robot.now().reports.activity != session::Activity::building &&
                !robot.work().handover.is_opening();
     });
 }
@@ -38,8 +38,8 @@ inline void stop_at(Robot& robot, std::int64_t step) {
     robot.work().running.play(false);
     robot.work().running.send(session::Seek{step});
     REQUIRE(robot.wait([&] {
-        return !robot.now().playing && robot.now().step == step &&
-               robot.now().steps_computed == robot.now().steps;
+        return !robot.now().run.playing && robot.now().run.step == step &&
+               robot.now().run.steps_computed == robot.now().run.steps;
     }));
     robot.frames(3);
 }
@@ -57,14 +57,14 @@ inline void select(Robot& robot, const std::string& pointer) {
 inline bool runs_what_is_edited(Robot& robot) {
     robot.frames(2);
     return robot.wait([&] {
-        return robot.now().revision == robot.now().applied_revision &&
-               robot.now().activity == session::Activity::idle &&
-               robot.now().steps_computed == robot.now().steps;
+        return robot.now().handover.revision == robot.now().handover.applied_revision &&
+               robot.now().reports.activity == session::Activity::idle &&
+               robot.now().run.steps_computed == robot.now().run.steps;
     });
 }
 
 inline std::int64_t last_iteration(Robot& robot) {
-    const auto& history = robot.now().history;
+    const auto& history = robot.now().optimisation.history;
     return history && !history->empty() ? history->back().iteration : -1;
 }
 

@@ -50,7 +50,7 @@ struct Desktop {
         app->work().opening.open(folder.path() / "cage.json");
         frames_until([&] {
             const session::Snapshot& now = app->work().running.now();
-            return app->work().running.has_run() && now.steps_computed == now.steps;
+            return app->work().running.has_run() && now.run.steps_computed == now.run.steps;
         });
         REQUIRE(app->work().scene.set("/forces/0/stiffness", document::Node(90.0), "Stiffness"));
         frames_until([&] { return is_drawn(); });

@@ -136,8 +136,9 @@ TEST_CASE("gui editing: the menu is that of the number under the mouse, and says
         menu_on(robot, hands, "//###Inspector/**/ball.velocity/$$2/##value");
         robot.picture("entry_menu");
         hands.ItemClick("//$FOCUSED/Sweep it");
-        REQUIRE(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
-        CHECK(robot.now().landscape->names[0] == "ball.velocity.z");
+        REQUIRE(robot.wait(
+            [&] { return robot.now().tools.landscape && robot.now().tools.landscape->done; }));
+        CHECK(robot.now().tools.landscape->names[0] == "ball.velocity.z");
 
         // Not optimised: why, and what to do about it.
         menu_on(robot, hands, "//###Inspector/**/ball.mass/##value");
@@ -149,7 +150,7 @@ TEST_CASE("gui editing: the menu is that of the number under the mouse, and says
         hands.ItemClick("//$FOCUSED/Optimise it");
         robot.frames(2);
         CHECK(robot.work().scene.editor().undo_name() == "Optimise ball.mass");
-        CHECK(robot.wait([&] { return robot.now().parameters.size() == 2; }));
+        CHECK(robot.wait([&] { return robot.now().values.parameters.size() == 2; }));
         menu_on(robot, hands, "//###Inspector/**/ball.mass/##value");
         CHECK(is_enabled(hands, "Sweep it"));
         hands.ItemClick("//$FOCUSED/Take out of the optimisation");
@@ -159,7 +160,7 @@ TEST_CASE("gui editing: the menu is that of the number under the mouse, and says
         // A parameter that leaves a component out.
         robot.work().scene.set("/parameters/0/components",
                                document::Node::array({document::Node("x")}), "Components");
-        CHECK(robot.wait([&] { return robot.now().parameters.at(0).names.size() == 1; }));
+        CHECK(robot.wait([&] { return robot.now().values.parameters.at(0).names.size() == 1; }));
         robot.frames(2);
         menu_on(robot, hands, "//###Inspector/**/ball.velocity/$$2/##value");
         CHECK_FALSE(is_enabled(hands, "Sweep it"));
@@ -185,7 +186,7 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
         CHECK(at(robot, "/parameters/2/path")->string() == "strap.stiffness");
         CHECK(robot.work().chosen.object.pointer == "/parameters/2");
         CHECK(runs_what_is_edited(robot));
-        REQUIRE_FALSE(robot.now().error);
+        REQUIRE_FALSE(robot.now().reports.error);
 
         // Its bounds, beside what the module allows: at least 0.
         hands.ItemClick("//###Inspector/**/bounds/$$1/##bound");
@@ -195,7 +196,7 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
         CHECK(document::to_line(*at(robot, "/parameters/2/bounds")) == "[0.0, 5000.0]");
         CHECK(runs_what_is_edited(robot));
         const auto bounds = [&] {
-            const auto& all = robot.now().parameters;
+            const auto& all = robot.now().values.parameters;
             const auto p = std::ranges::find(all, "strap.stiffness", &session::ParameterInfo::path);
             return std::pair(p->low, p->high);
         };
@@ -219,9 +220,9 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
         CHECK(at(robot, "/optimizer/groups/stiff/rate")->real() == 0.5);
         CHECK(robot.work().scene.editor().undo_name() == "Rate of stiff");
         CHECK(runs_what_is_edited(robot));
-        REQUIRE_FALSE(robot.now().error);
+        REQUIRE_FALSE(robot.now().reports.error);
         CHECK(robot.wait([&] {
-            return std::ranges::count(robot.now().parameters, "stiff",
+            return std::ranges::count(robot.now().values.parameters, "stiff",
                                       &session::ParameterInfo::group) == 2;
         }));
         robot.picture("group");
@@ -246,7 +247,7 @@ TEST_CASE("gui editing: parameters and their groups, from the tree to the inspec
         CHECK(at(robot, "/optimizer/groups") == nullptr);
         CHECK(at(robot, "/parameters/0/group") == nullptr);
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         while (robot.work().scene.editor().can_undo())
             robot.work().scene.edit([](session::Editor& e) { e.undo(); });
         CHECK_FALSE(robot.work().scene.editor().unsaved());
@@ -264,7 +265,7 @@ TEST_CASE("gui editing: components and elements of a parameter") {
         CHECK(document::to_line(*at(robot, "/parameters/0/components")) == "[\"x\", \"z\"]");
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] {
-            return robot.now().parameters.at(0).names ==
+            return robot.now().values.parameters.at(0).names ==
                    std::vector<std::string>{"ball.velocity.x", "ball.velocity.z"};
         }));
         // The copy is of the component that is left.
@@ -272,8 +273,8 @@ TEST_CASE("gui editing: components and elements of a parameter") {
         robot.frames(2);
         CHECK(robot.work().chosen.object.pointer == "/parameters/1");
         CHECK(document::to_line(*at(robot, "/parameters/1/components")) == "[\"y\"]");
-        CHECK(robot.wait([&] { return robot.now().parameters.size() == 2; }));
-        CHECK_FALSE(robot.now().error);
+        CHECK(robot.wait([&] { return robot.now().values.parameters.size() == 2; }));
+        CHECK_FALSE(robot.now().reports.error);
     });
 }
 
@@ -289,10 +290,10 @@ TEST_CASE("gui editing: plots say what is left out, and zoom, move and fit again
                                    .root(),
                                "More parameters");
         REQUIRE(robot.wait([&] {
-            return robot.now().revision == robot.now().applied_revision &&
-                   robot.now().parameters.size() == 4;
+            return robot.now().handover.revision == robot.now().handover.applied_revision &&
+                   robot.now().values.parameters.size() == 4;
         }));
-        REQUIRE_FALSE(robot.now().error);
+        REQUIRE_FALSE(robot.now().reports.error);
         robot.work().requests.focus_panel = "Plots";
         optimise(robot);
         hands.ItemClick("//###Plots/Parameters");
@@ -328,12 +329,12 @@ TEST_CASE("gui editing: plots say what is left out, and zoom, move and fit again
         CHECK(range().Min == doctest::Approx(near.Min + near.Size() / 4).epsilon(0.02));
         CHECK(range().Size() == doctest::Approx(near.Size()));
         // A click goes to the iteration under it; a drag went nowhere.
-        CHECK(robot.now().shown_iteration == 30);
+        CHECK(robot.now().optimisation.shown_iteration == 30);
         const double wanted = range().Min + range().Size() / 2;
         hands.MouseMoveToPos(area.GetCenter());
         hands.MouseClick();
         CHECK(robot.wait([&] {
-            return robot.now().shown_iteration ==
+            return robot.now().optimisation.shown_iteration ==
                    std::clamp<std::int64_t>(std::llround(wanted), 0, 30);
         }));
         hands.MouseDoubleClick();
@@ -357,15 +358,16 @@ TEST_CASE("gui editing: the table of launches is sorted by each of its columns")
         robot.work().requests.focus_panel = "Launches";
         robot.work().running.optimise(session::Optimise::What::start);
         REQUIRE(robot.wait(
-            [&] { return last_iteration(robot) >= 1 && !robot.now().launches.empty(); }));
+            [&] { return last_iteration(robot) >= 1 && !robot.now().tools.launches.empty(); }));
         robot.work().running.optimise(session::Optimise::What::stop);
         robot.work().running.play(false);
         REQUIRE(robot.wait([&] {
             return !robot.work().running.is_optimising() &&
-                   robot.now().activity == session::Activity::idle && !robot.now().playing;
+                   robot.now().reports.activity == session::Activity::idle &&
+                   !robot.now().run.playing;
         }));
         robot.frames(10);
-        const auto launches = robot.now().launches;
+        const auto launches = robot.now().tools.launches;
         REQUIRE(launches.size() > 3);
         robot.picture("launches");
         // From the top of the table to the bottom.
@@ -411,44 +413,49 @@ TEST_CASE("gui editing: revert brings the scene's parameters back, and is no edi
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        REQUIRE(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
-        const std::vector<double> written = *robot.now().values;
-        const double loss = robot.now().loss;
+        REQUIRE(
+            robot.wait([&] { return robot.now().run.steps_computed == robot.now().run.steps; }));
+        const std::vector<double> written = *robot.now().values.flat;
+        const double loss = robot.now().run.loss;
         optimise(robot);
-        REQUIRE(*robot.now().values != written);
+        REQUIRE(*robot.now().values.flat != written);
         const auto reverted = [&](const std::vector<double>& values) {
             hands.ItemClick("//###Optimiser/\xef\x83\xa2##revert");
             return robot.wait([&] {
-                return robot.now().values && *robot.now().values == values &&
-                       robot.now().shown_iteration < 0 &&
-                       robot.now().steps_computed == robot.now().steps;
+                return robot.now().values.flat && *robot.now().values.flat == values &&
+                       robot.now().optimisation.shown_iteration < 0 &&
+                       robot.now().run.steps_computed == robot.now().run.steps;
             });
         };
         robot.work().requests.focus_panel = "Optimiser";
         robot.frames(3);
         CHECK(reverted(written));
-        CHECK(robot.now().loss == loss);
+        CHECK(robot.now().run.loss == loss);
         CHECK_FALSE(robot.work().scene.editor().can_undo());
         CHECK_FALSE(robot.work().scene.editor().unsaved());
         // What was found is not lost: its iterations are there, and are accepted from there.
         robot.work().running.send(session::ShowIteration{30});
         REQUIRE(robot.wait([&] {
-            return robot.now().shown_iteration == 30 &&
-                   robot.now().steps_computed == robot.now().steps;
+            return robot.now().optimisation.shown_iteration == 30 &&
+                   robot.now().run.steps_computed == robot.now().run.steps;
         }));
-        const std::vector<double> found = *robot.now().values;
+        const std::vector<double> found = *robot.now().values.flat;
         CHECK(found != written);
         robot.work().values.accept();
         REQUIRE(robot.wait([&] { return robot.work().scene.editor().can_undo(); }));
         CHECK(robot.work().scene.editor().undo_name() == "Accept iteration 30");
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         // Now the scene has these; with Ctrl+Z it has the first ones, and revert goes there.
         CHECK(reverted(found));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK_FALSE(robot.work().scene.editor().unsaved());
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         CHECK(reverted(written));
-        CHECK(robot.now().loss == loss);
+        CHECK(robot.now().run.loss == loss);
     });
 }
 

@@ -44,12 +44,13 @@ void pull_the_ball(Robot& robot) {
         hands.MouseMoveToPos(ball);
         hands.KeyDown(ImGuiMod_Ctrl);
         hands.MouseDown(ImGuiMouseButton_Left);
-        REQUIRE(robot.wait([&] { return robot.now().mouse_pull && robot.now().mouse_pull->live; }));
+        REQUIRE(robot.wait(
+            [&] { return robot.now().pulls.current && robot.now().pulls.current->live; }));
         hands.MouseMoveToPos({ball.x + 150, ball.y - 70});
-        REQUIRE(robot.wait([&] { return robot.now().step >= 8; }));
+        REQUIRE(robot.wait([&] { return robot.now().run.step >= 8; }));
         robot.picture("pulling");
-        REQUIRE(robot.now().mouse_pull);
-        const session::MousePullInfo hand = *robot.now().mouse_pull;
+        REQUIRE(robot.now().pulls.current);
+        const session::MousePullInfo hand = *robot.now().pulls.current;
         // The hand is under the mouse.
         const ImVec2 seen = test::on_screen(robot, hands, hand.place);
         CHECK(std::abs(seen.x - ball.x - 150) < 8);
@@ -64,9 +65,9 @@ void pull_the_ball(Robot& robot) {
         CHECK(at(robot, "/forces/1/start_step")->integer() == 0);
         CHECK(at(robot, "/forces/1/places")->size() >= 8);
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
-        CHECK(robot.now().steps_computed == robot.now().steps);
-        CHECK_FALSE(robot.now().playing);
+        CHECK_FALSE(robot.now().reports.error);
+        CHECK(robot.now().run.steps_computed == robot.now().run.steps);
+        CHECK_FALSE(robot.now().run.playing);
         robot.frames(5);
         robot.picture("pulled");
 
@@ -81,9 +82,9 @@ void pull_the_ball(Robot& robot) {
         hands.MouseMoveToPos(ball);
         hands.KeyDown(ImGuiMod_Ctrl);
         hands.MouseDown(ImGuiMouseButton_Left);
-        REQUIRE(robot.wait([&] { return robot.now().mouse_pull && robot.now().step >= 3; }));
+        REQUIRE(robot.wait([&] { return robot.now().pulls.current && robot.now().run.step >= 3; }));
         hands.KeyPress(ImGuiKey_Escape);
-        CHECK(robot.wait([&] { return !robot.now().mouse_pull; }));
+        CHECK(robot.wait([&] { return !robot.now().pulls.current; }));
         hands.MouseUp(ImGuiMouseButton_Left);
         hands.KeyUp(ImGuiMod_Ctrl);
         robot.frames(5);
@@ -129,8 +130,9 @@ TEST_CASE("gui: arrows of the loss by forces, linear and by the logarithm") {
         CHECK(robot.work().looks.arrows == "force gradient");
         robot.work().running.send(session::Seek{20});
         CHECK(robot.wait([&] {
-            return robot.now().gradient && robot.now().activity == session::Activity::idle &&
-                   robot.now().step > 0;
+            return robot.now().values.gradient &&
+                   robot.now().reports.activity == session::Activity::idle &&
+                   robot.now().run.step > 0;
         }));
         robot.work().looks.fit_arrows = false;
         robot.work().looks.view.arrow_scale = 5;
@@ -165,7 +167,7 @@ TEST_CASE("gui: rename a body in the scene tree; what refers to it follows") {
         CHECK(at(robot, "/objective/0/of")->string() == "marble");
         CHECK(robot.work().scene.editor().undo_name() == "Rename ball to marble");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         robot.picture("renamed");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(robot.work().scene.document() == before);
@@ -232,7 +234,7 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
         CHECK(robot.work().scene.editor().undo_name() == "Optimise cage.damping");
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] {
-            return std::ranges::any_of(robot.now().parameters,
+            return std::ranges::any_of(robot.now().values.parameters,
                                        [](const auto& p) { return p.path == "cage.damping"; });
         }));
         robot.picture("locked");
@@ -247,10 +249,11 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
         menu(locked);
         robot.picture("quantity_menu");
         hands.ItemClick("//$FOCUSED/Sweep it");
-        CHECK(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
-        CHECK(robot.now().landscape->names[0] == "cage.damping");
-        CHECK(robot.now().landscape->losses.size() == 41);
-        CHECK(std::ranges::all_of(robot.now().landscape->losses,
+        CHECK(robot.wait(
+            [&] { return robot.now().tools.landscape && robot.now().tools.landscape->done; }));
+        CHECK(robot.now().tools.landscape->names[0] == "cage.damping");
+        CHECK(robot.now().tools.landscape->losses.size() == 41);
+        CHECK(std::ranges::all_of(robot.now().tools.landscape->losses,
                                   [](double loss) { return std::isfinite(loss); }));
         robot.frames(4);
         robot.picture("swept");
@@ -265,7 +268,7 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
         CHECK(at(robot, "/forces/0/damping") == nullptr);
         CHECK(robot.work().scene.editor().undo_name() == "Reset cage.damping");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/forces/0/damping")->integer() == 10);
     });

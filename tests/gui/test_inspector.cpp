@@ -37,9 +37,9 @@ TEST_CASE("gui inspector: a vector that is not written is written by its first e
         CHECK(document::to_line(*at(robot, "/bodies/0/velocity")) == "[0.0, 0.0, 1.5]");
         CHECK(robot.work().scene.editor().undo_name() == "Change ball.velocity");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         const auto velocity = [&] {
-            const auto& all = robot.now().quantities;
+            const auto& all = robot.now().values.quantities;
             return std::ranges::find(all, "ball.velocity", &session::QuantityInfo::path)->values;
         };
         CHECK(robot.wait([&] { return velocity() == std::vector<double>{0, 0, 1.5}; }));
@@ -123,7 +123,7 @@ TEST_CASE("gui inspector: what an iteration has found is shown, then what an edi
             return number;
         };
         const auto modulus = [&] {
-            const auto& all = robot.now().quantities;
+            const auto& all = robot.now().values.quantities;
             return std::ranges::find(all, "beam.young_modulus", &session::QuantityInfo::path)
                 ->values.at(0);
         };
@@ -173,7 +173,7 @@ TEST_CASE("gui inspector: what is generated is written as numbers, and can then 
               "[[-0.0, 0.0, 0.25], [-0.0, 1.0, 0.25], [-1.0, 0.0, 0.25], [-0.0, 0.0, 1.25]]");
         CHECK(robot.work().scene.editor().undo_name() == "Write tet.positions as numbers");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         CHECK(robot.work().looks.tool_problem.empty());
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/bodies/0/positions/formula") != nullptr);

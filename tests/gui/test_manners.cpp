@@ -296,7 +296,7 @@ TEST_CASE("gui: a message of a broken file goes when the file is mended; the log
 
         // What the simulation refuses, until it does not.
         REQUIRE(robot.work().scene.set("/forces/0/stiffness", Node(-1.0), "Stiffness"));
-        REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
+        REQUIRE(robot.wait([&] { return robot.now().reports.error != nullptr; }));
         robot.frames(2);
         const auto errors = [&] {
             return std::ranges::count(robot.work().messages.notices(), gui::Notice::Kind::error,
@@ -304,7 +304,7 @@ TEST_CASE("gui: a message of a broken file goes when the file is mended; the log
         };
         CHECK(errors() == 1);
         robot.work().scene.editor().undo();
-        CHECK(robot.wait([&] { return robot.now().error == nullptr; }));
+        CHECK(robot.wait([&] { return robot.now().reports.error == nullptr; }));
         robot.frames(2);
         CHECK(errors() == 0);
     });
@@ -356,14 +356,14 @@ TEST_CASE("gui: over the gallery, keys of time and of the optimisation do nothin
         robot.picture("gallery_over_scene");
         for (const ImGuiKey key : {ImGuiKey_Space, ImGuiKey_Home, ImGuiKey_O}) hands.KeyPress(key);
         robot.frames(10);
-        CHECK_FALSE(robot.now().playing);
-        CHECK(robot.now().step == 10);
+        CHECK_FALSE(robot.now().run.playing);
+        CHECK(robot.now().run.step == 10);
         CHECK(test::last_iteration(robot) == -1);
         CHECK_FALSE(robot.app().actions().run("optimise", robot.work()));
         robot.work().requests.show_gallery = false;
         robot.frames(3);
         hands.KeyPress(ImGuiKey_Home);
-        CHECK(robot.wait([&] { return robot.now().step == 0; }));
+        CHECK(robot.wait([&] { return robot.now().run.step == 0; }));
     });
 }
 

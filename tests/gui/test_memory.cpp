@@ -75,7 +75,7 @@ TEST_CASE("gui: a minute of playing and panning keeps no memory") {
         play_and_pan(robot, 60);
         REQUIRE(test::memory_in_use() - before < 40 * MiB);
     }
-    CHECK(robot.now().playing);
+    CHECK(robot.now().run.playing);
     CHECK(pictures() - drawn > 60 * 40);  // not where the hand turns back
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the 
     open(robot, "spring_cage.json");
     robot.work().running.play(false);
     robot.run(
-        [&](ImGuiTestContext&) { REQUIRE(robot.wait([&] { return !robot.now().playing; })); });
+        [&](ImGuiTestContext&) { REQUIRE(robot.wait([&] { return !robot.now().run.playing; })); });
     robot.app().after_show = [&] { ++drawn; };
     counts = true;
     robot.app().run();
@@ -155,7 +155,7 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
     const auto whole = [&] {
         return robot.wait(
             [&] {
-                return robot.now().activity == session::Activity::idle &&
+                return robot.now().reports.activity == session::Activity::idle &&
                        !robot.work().handover.is_behind();
             },
             patience);
@@ -177,14 +177,15 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
             robot.work().running.optimise(session::Optimise::What::one);
             REQUIRE(robot.wait(
                 [&] {
-                    return robot.now().history && robot.now().history->size() > 1 &&
+                    return robot.now().optimisation.history &&
+                           robot.now().optimisation.history->size() > 1 &&
                            !robot.work().running.is_optimising();
                 },
                 patience));
             robot.work().running.play(false);
             REQUIRE(whole());
             for (int k = 1; k <= 8; ++k) {
-                robot.work().running.send(session::Seek{robot.now().steps * k / 8});
+                robot.work().running.send(session::Seek{robot.now().run.steps * k / 8});
                 robot.frames(2);
             }
             robot.work().running.send(session::ShowIteration{0});

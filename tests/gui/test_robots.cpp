@@ -73,7 +73,7 @@ void press_at(ImGuiTestContext& hands, ImGuiID item, float part) {
 }
 
 double qpos_at_start(Robot& robot, std::size_t element) {
-    for (const session::QuantityInfo& q : robot.now().quantities)
+    for (const session::QuantityInfo& q : robot.now().values.quantities)
         if (q.path == "arm.qpos") return q.values[element];
     return NAN;
 }
@@ -88,7 +88,7 @@ TEST_CASE("gui robots: sliders move joints and controls, and undo takes them bac
         show_panel(robot, "Sliders");
         robot.picture("robot_sliders");
         CHECK(at(robot, "/bodies/0/qpos") == nullptr);
-        const std::int64_t build = robot.now().build;
+        const std::int64_t build = robot.now().scene.build;
         press_at(hands, slider("arm.qpos", 1), 0.75F);
         const document::Node* const elbow = at(robot, "/bodies/0/qpos/elbow");
         REQUIRE(elbow != nullptr);
@@ -98,9 +98,9 @@ TEST_CASE("gui robots: sliders move joints and controls, and undo takes them bac
         CHECK(at(robot, "/bodies/0/qpos")->size() == 1);  // nothing else is written
         CHECK(robot.work().scene.editor().undo_name() == "Move elbow");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         CHECK(qpos_at_start(robot, 1) == at(robot, "/bodies/0/qpos/elbow")->real());
-        CHECK(robot.now().build == build);  // it runs on, with another number
+        CHECK(robot.now().scene.build == build);  // it runs on, with another number
         press_at(hands, slider("arm.qpos", 1), 0.25F);
         CHECK(at(robot, "/bodies/0/qpos/elbow")->real() < 0);
         press_at(hands, slider("arm.ctrl", 0), 0.6F);
@@ -145,9 +145,10 @@ TEST_CASE("gui robots: the inspector calls elements by their names") {
         open_arm(robot, R"(, "body_mass": {"box": 3})");
         test::select(robot, "/bodies/0");
         show_panel(robot, "Inspector");
-        const auto info = std::ranges::find(robot.now().quantities, std::string("arm.body_mass"),
-                                            &session::QuantityInfo::path);
-        REQUIRE(info != robot.now().quantities.end());
+        const auto info =
+            std::ranges::find(robot.now().values.quantities, std::string("arm.body_mass"),
+                              &session::QuantityInfo::path);
+        REQUIRE(info != robot.now().values.quantities.end());
         CHECK(info->values == std::vector<double>{0, 1, 0.5, 3});
         for (const char* const list : {"body_mass", "qpos"})
             hands.ItemClick(
@@ -163,13 +164,14 @@ TEST_CASE("gui robots: contact forces and axes of joints are arrows") {
     robot.run([&](ImGuiTestContext&) {
         open_arm(robot);
         for (const char* const arrows : {"contact force between bodies", "joint axis"}) {
-            REQUIRE(std::ranges::find(robot.now().arrows, std::string(arrows),
-                                      &session::ShownField::name) != robot.now().arrows.end());
+            REQUIRE(std::ranges::find(robot.now().view.arrows, std::string(arrows),
+                                      &session::ShownField::name) != robot.now().view.arrows.end());
             robot.work().looks.arrows = arrows;
             robot.work().looks.send_frame_contents();
             test::stop_at(robot, 40);
-            REQUIRE(robot.wait(
-                [&] { return robot.now().contents.arrows == arrows && !robot.now().frame_waits; }));
+            REQUIRE(robot.wait([&] {
+                return robot.now().view.contents.arrows == arrows && !robot.now().view.frame_waits;
+            }));
             robot.frames(6);
             robot.picture(std::string("robot_arrows_") + (arrows[0] == 'c' ? "contact" : "joint"));
         }
@@ -186,9 +188,10 @@ TEST_CASE("gui robots: Ctrl and the mouse pull on a body") {
         hands.MouseMoveToPos(lower);
         hands.KeyDown(ImGuiMod_Ctrl);
         hands.MouseDown(ImGuiMouseButton_Left);
-        REQUIRE(robot.wait([&] { return robot.now().mouse_pull && robot.now().mouse_pull->live; }));
+        REQUIRE(robot.wait(
+            [&] { return robot.now().pulls.current && robot.now().pulls.current->live; }));
         hands.MouseMoveToPos({lower.x - 40, lower.y - 120});
-        REQUIRE(robot.wait([&] { return robot.now().step >= 25; }));
+        REQUIRE(robot.wait([&] { return robot.now().run.step >= 25; }));
         robot.picture("robot_pulling");
         hands.MouseUp(ImGuiMouseButton_Left);
         hands.KeyUp(ImGuiMod_Ctrl);
@@ -197,7 +200,7 @@ TEST_CASE("gui robots: Ctrl and the mouse pull on a body") {
         CHECK(at(robot, "/forces/0/of")->string() == "arm");
         CHECK(at(robot, "/forces/0/point")->integer() == 1);  // the centre of mass of "lower"
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         robot.frames(4);
         robot.picture("robot_pulled");
     });

@@ -41,38 +41,39 @@ void looks_around(Robot& robot) {
         REQUIRE(opened(robot));
         CHECK(robot.work().scene.title() == "spring cage");
         CHECK_FALSE(robot.work().scene.editor().unsaved());
-        CHECK(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
+        CHECK(robot.wait([&] { return robot.now().run.steps_computed == robot.now().run.steps; }));
         robot.frames(10);
         robot.picture("opened");
 
         // It plays by itself; Space stops it, Right and Left step, Home goes to the start.
-        CHECK(robot.wait([&] { return robot.now().playing; }));
+        CHECK(robot.wait([&] { return robot.now().run.playing; }));
         hands.KeyPress(ImGuiKey_Space);
-        CHECK(robot.wait([&] { return !robot.now().playing; }));
+        CHECK(robot.wait([&] { return !robot.now().run.playing; }));
         hands.KeyPress(ImGuiKey_Home);
-        CHECK(robot.wait([&] { return robot.now().step == 0; }));
+        CHECK(robot.wait([&] { return robot.now().run.step == 0; }));
         hands.KeyPress(ImGuiKey_RightArrow, 3);
-        CHECK(robot.wait([&] { return robot.now().step == 3; }));
+        CHECK(robot.wait([&] { return robot.now().run.step == 3; }));
         hands.KeyPress(ImGuiKey_LeftArrow);
-        CHECK(robot.wait([&] { return robot.now().step == 2; }));
+        CHECK(robot.wait([&] { return robot.now().run.step == 2; }));
 
         // Scrubbing: the middle of the time slider.
         hands.ItemClick("//##timeline/**/time slider");
-        CHECK(robot.wait([&] { return robot.now().step == robot.now().steps / 2; }));
+        CHECK(robot.wait([&] { return robot.now().run.step == robot.now().run.steps / 2; }));
 
         // Optimise until the ball is at the target.
         hands.KeyPress(ImGuiKey_O);
         CHECK(robot.wait([&] { return last_iteration(robot) >= 30; }));
         CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
-        CHECK(robot.now().history->back().loss < 1e-3 * robot.now().history->front().loss);
+        CHECK(robot.now().optimisation.history->back().loss <
+              1e-3 * robot.now().optimisation.history->front().loss);
         robot.frames(10);
         robot.picture("optimised");
 
         // An earlier iteration, as a ghost too.
         robot.work().running.send(session::ShowIteration{0});
-        CHECK(robot.wait([&] { return robot.now().shown_iteration == 0; }));
+        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 0; }));
         robot.work().running.send(session::Ghost{30});
-        CHECK(robot.wait([&] { return robot.now().ghost_iteration == 30; }));
+        CHECK(robot.wait([&] { return robot.now().optimisation.ghost_iteration == 30; }));
         robot.picture("ghost");
     });
 }
@@ -91,8 +92,8 @@ void edits_and_saves(Robot& robot) {
         CHECK(robot.work().scene.document().find("/forces/0/stiffness")->real() == 120);
         CHECK(robot.work().scene.editor().unsaved());
         CHECK(robot.wait([&] {
-            return robot.now().revision == robot.now().applied_revision &&
-                   std::ranges::any_of(robot.now().quantities, [](const auto& q) {
+            return robot.now().handover.revision == robot.now().handover.applied_revision &&
+                   std::ranges::any_of(robot.now().values.quantities, [](const auto& q) {
                        return q.path == "cage.stiffness" && q.values.at(0) == 120;
                    });
         }));
@@ -136,23 +137,23 @@ void branches(Robot& robot) {
         open(robot, "spring_cage.json");
         optimise(robot, hands);
         robot.work().running.send(session::ShowIteration{5});
-        CHECK(robot.wait([&] { return robot.now().shown_iteration == 5; }));
-        const double loss = (*robot.now().history)[5].loss;
+        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 5; }));
+        const double loss = (*robot.now().optimisation.history)[5].loss;
         hands.KeyPress(ImGuiKey_B);
         CHECK(robot.wait([&] {
-            return std::ranges::any_of(*robot.now().history,
+            return std::ranges::any_of(*robot.now().optimisation.history,
                                        [](const auto& i) { return i.branched_from == 5; });
         }));
         robot.frames(5);
         robot.picture("branch");
         robot.work().running.send(session::ShowIteration{5});
-        CHECK(robot.wait([&] { return robot.now().shown_iteration == 5; }));
+        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 5; }));
         robot.work().running.optimise(session::Optimise::What::stop);
         CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.work().scene.editor().unsaved(); }));
         CHECK(robot.work().scene.document().find("/forces/0/rest_length")->is_array());
-        CHECK(robot.wait([&] { return std::abs(robot.now().loss - loss) <= 1e-6 * loss; }));
+        CHECK(robot.wait([&] { return std::abs(robot.now().run.loss - loss) <= 1e-6 * loss; }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(robot.work().scene.document().find("/forces/0/rest_length")->is_string());
     });
@@ -264,7 +265,7 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
         open(robot, "spring_cage.json");
         optimise(robot, hands);
         const std::string before = robot.work().scene.document().to_text();
-        const std::int64_t build = robot.now().build;
+        const std::int64_t build = robot.now().scene.build;
         robot.work().scene.edit([](session::Editor& e) {
             e.append(model::Section::bodies,
                      document::Document::parse(R"({"type": "particles", "name": "stone",
@@ -273,23 +274,25 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
                      "Add stone");
         });
         CHECK(robot.wait([&] {
-            return robot.now().build != build && robot.now().shown_iteration < 0 &&
-                   robot.now().steps_computed == robot.now().steps;
+            return robot.now().scene.build != build &&
+                   robot.now().optimisation.shown_iteration < 0 &&
+                   robot.now().run.steps_computed == robot.now().run.steps;
         }));
-        const std::int64_t newer = robot.now().build;
+        const std::int64_t newer = robot.now().scene.build;
         robot.work().chosen.select({});
         robot.work().running.send(session::ShowIteration{4});
         CHECK(robot.wait([&] {
-            return robot.now().shows_older_scene() && robot.now().shown_iteration == 4 &&
-                   robot.now().steps_computed == robot.now().steps;
+            return robot.now().shows_older_scene() &&
+                   robot.now().optimisation.shown_iteration == 4 &&
+                   robot.now().run.steps_computed == robot.now().run.steps;
         }));
         robot.frames(10);
-        CHECK(robot.app().picture().stage() == robot.now().stage.get());
+        CHECK(robot.app().picture().stage() == robot.now().scene.stage.get());
         robot.picture("older_scene");
         // B brings that scene back and goes on from there; Ctrl+Z undoes it.
         hands.KeyPress(ImGuiKey_B);
         CHECK(robot.wait([&] {
-            return std::ranges::any_of(*robot.now().history, [&](const auto& i) {
+            return std::ranges::any_of(*robot.now().optimisation.history, [&](const auto& i) {
                 return i.branched_from == 4 && i.build == build;
             });
         }));
@@ -301,8 +304,8 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
         robot.picture("older_scene_branch");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(robot.work().scene.document().find("/bodies/2") != nullptr);
-        CHECK(robot.wait([&] { return robot.now().build != build; }));
-        CHECK(robot.now().build > newer - 1);
+        CHECK(robot.wait([&] { return robot.now().scene.build != build; }));
+        CHECK(robot.now().scene.build > newer - 1);
     });
 }
 
@@ -350,8 +353,10 @@ TEST_CASE("gui: add from the registry, rename, duplicate, delete") {
         robot.frames(3);
         REQUIRE(robot.work().scene.document().find("/forces")->size() == 2);
         CHECK(robot.work().chosen.object.pointer == "/forces/1");
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
-        CHECK_FALSE(robot.now().error);
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
+        CHECK_FALSE(robot.now().reports.error);
         robot.picture("added");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_D);
         CHECK(robot.work().scene.document().find("/forces")->size() == 3);
@@ -381,11 +386,14 @@ TEST_CASE("gui: every panel, with numbers and without") {
         robot.frames(2);
         robot.picture("palette");
         hands.KeyPress(ImGuiKey_Enter);
-        CHECK(robot.wait([&] { return robot.now().check && !robot.now().check->empty(); }));
-        CHECK(std::ranges::all_of(*robot.now().check, [](const auto& row) { return row.passed; }));
-        const std::vector<std::string> names = robot.now().parameters.at(0).names;
+        CHECK(robot.wait(
+            [&] { return robot.now().tools.check && !robot.now().tools.check->empty(); }));
+        CHECK(std::ranges::all_of(*robot.now().tools.check,
+                                  [](const auto& row) { return row.passed; }));
+        const std::vector<std::string> names = robot.now().values.parameters.at(0).names;
         robot.work().running.send(session::Scan{{names.at(0), names.at(1)}, {0, 0}, 15});
-        CHECK(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
+        CHECK(robot.wait(
+            [&] { return robot.now().tools.landscape && robot.now().tools.landscape->done; }));
         for (const char* panel : {"Gradient check", "Landscape", "Launches", "Memory", "Log",
                                   "Scene file", "Objective", "Plots"}) {
             robot.work().requests.focus_panel = panel;
@@ -415,12 +423,13 @@ TEST_CASE("gui: all bundled scenes open and draw") {
             CAPTURE(std::string(name));
             open(robot, std::string(name) + ".json");
             hands.KeyPress(ImGuiKey_Space);
-            CHECK(robot.wait([&] { return robot.now().steps_computed >= robot.now().steps; }, 120));
-            robot.work().running.send(session::Seek{robot.now().steps / 2});
+            CHECK(robot.wait(
+                [&] { return robot.now().run.steps_computed >= robot.now().run.steps; }, 120));
+            robot.work().running.send(session::Seek{robot.now().run.steps / 2});
             CHECK(robot.wait([&] {
                 const render::Frame* frame = robot.app().picture().frame();
-                return frame != nullptr &&
-                       std::abs(frame->step - robot.now().steps / 2) <= robot.now().frame_every;
+                return frame != nullptr && std::abs(frame->step - robot.now().run.steps / 2) <=
+                                               robot.now().run.frame_every;
             }));
             robot.picture(std::string("scene_") + name);
         }
@@ -487,7 +496,9 @@ TEST_CASE("gui: the target is moved by its gizmo while the optimisation runs") {
         const document::Node* target = robot.work().scene.document().find("/objective/0/target");
         CHECK(target->item(0).real() != 0.375);
         CHECK(robot.work().scene.editor().undo_name() == "Move target");
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         robot.picture("gizmo_moved");
         // One drag is one step of undo.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
@@ -510,9 +521,9 @@ TEST_CASE("gui: accept while nothing plays") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        CHECK(robot.wait([&] { return robot.now().playing; }));
+        CHECK(robot.wait([&] { return robot.now().run.playing; }));
         hands.KeyPress(ImGuiKey_Space);
-        CHECK(robot.wait([&] { return !robot.now().playing; }));
+        CHECK(robot.wait([&] { return !robot.now().run.playing; }));
         optimise(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.work().scene.editor().unsaved(); }, 5));

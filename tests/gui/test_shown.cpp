@@ -19,17 +19,17 @@ TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any 
         robot.frames(2);
         hands.ItemClick("//$FOCUSED/von Mises stress");
         CHECK(robot.work().looks.colours.by == "von Mises stress");
-        CHECK(gui::colour_title(robot.now().colours, robot.work().looks.colours.by) ==
+        CHECK(gui::colour_title(robot.now().view.colours, robot.work().looks.colours.by) ==
               "von Mises stress (Pa)");
         gui::Picture& picture = robot.app().picture();
         const auto most = [&] { return picture.colour_range()[1]; };
-        REQUIRE(robot.wait([&] { return !robot.now().frame_waits && most() > 1000; }));
+        REQUIRE(robot.wait([&] { return !robot.now().view.frame_waits && most() > 1000; }));
         robot.frames(3);
         robot.picture("view_stress");
         const double later = most();
         // The range is that of the run, until that of each moment is asked for.
         test::stop_at(robot, 20);
-        REQUIRE(robot.wait([&] { return !robot.now().frame_waits; }));
+        REQUIRE(robot.wait([&] { return !robot.now().view.frame_waits; }));
         robot.frames(3);
         CHECK(most() == later);
         robot.work().looks.colours.range = session::ColourLook::Range::frame;
@@ -37,7 +37,7 @@ TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any 
         CHECK(most() > 0);
 
         open(robot, "net_over_ball.json");
-        test::stop_at(robot, robot.now().steps);
+        test::stop_at(robot, robot.now().run.steps);
         hands.ItemClick("//###View/##arrows");
         robot.frames(2);
         hands.ItemClick("//$FOCUSED/contact force");

@@ -49,21 +49,22 @@ TEST_CASE("gui: measuring launches leaves what is shown the iteration that it is
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         optimise(robot, hands);
-        REQUIRE(robot.now().shown_iteration == 30);
-        const double loss = robot.now().loss;
+        REQUIRE(robot.now().optimisation.shown_iteration == 30);
+        const double loss = robot.now().run.loss;
         press_panel(robot, "Launches");
         hands.ItemClick("//###Launches/Measure");
         const auto has = [&](Direction direction) {
-            return std::ranges::any_of(robot.now().launches, [&](const session::LaunchInfo& l) {
-                return l.direction == direction && l.runs > 0;
-            });
+            return std::ranges::any_of(robot.now().tools.launches,
+                                       [&](const session::LaunchInfo& l) {
+                                           return l.direction == direction && l.runs > 0;
+                                       });
         };
         // It ran once more, forwards and backwards.
         CHECK(robot.wait([&] { return has(Direction::forward) && has(Direction::adjoint); }));
-        CHECK(robot.wait([&] { return robot.now().activity == session::Activity::idle; }));
-        CHECK(robot.now().shown_iteration == 30);
-        CHECK(robot.now().loss == loss);
-        CHECK(robot.now().gradient != nullptr);
+        CHECK(robot.wait([&] { return robot.now().reports.activity == session::Activity::idle; }));
+        CHECK(robot.now().optimisation.shown_iteration == 30);
+        CHECK(robot.now().run.loss == loss);
+        CHECK(robot.now().values.gradient != nullptr);
         robot.picture("measured");
     });
 }
@@ -72,13 +73,13 @@ TEST_CASE("gui: a scan of the loss ends with the scene that it is of") {
     Robot robot;
     robot.run([&](ImGuiTestContext&) {
         open(robot, "wave_image.json");  // a run takes long enough to be left in the middle
-        const std::string name = robot.now().parameters.at(0).names.at(0);
+        const std::string name = robot.now().values.parameters.at(0).names.at(0);
         robot.work().running.send(session::Scan{{name, ""}, {0, 0}, 501});
-        REQUIRE(robot.wait([&] { return robot.now().landscape != nullptr; }));
-        CHECK_FALSE(robot.now().landscape->done);
+        REQUIRE(robot.wait([&] { return robot.now().tools.landscape != nullptr; }));
+        CHECK_FALSE(robot.now().tools.landscape->done);
         open(robot, "spring_cage.json");
-        CHECK(robot.now().landscape == nullptr);
-        CHECK_FALSE(robot.wait([&] { return robot.now().landscape != nullptr; }, 3));
+        CHECK(robot.now().tools.landscape == nullptr);
+        CHECK_FALSE(robot.wait([&] { return robot.now().tools.landscape != nullptr; }, 3));
     });
 }
 
@@ -89,9 +90,11 @@ TEST_CASE("gui: the width of a landscape is of its parameter alone") {
         press_panel(robot, "Landscape");
         type(hands, "//###Landscape/##width", "20000");
         hands.ItemClick("//###Landscape/**/Compute");
-        REQUIRE(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
+        REQUIRE(robot.wait(
+            [&] { return robot.now().tools.landscape && robot.now().tools.landscape->done; }));
         const auto wide = [&] {
-            return robot.now().landscape->range[0][1] - robot.now().landscape->range[0][0];
+            return robot.now().tools.landscape->range[0][1] -
+                   robot.now().tools.landscape->range[0][0];
         };
         CHECK(wide() == doctest::Approx(20000));
         robot.picture("landscape_curve");
@@ -99,7 +102,8 @@ TEST_CASE("gui: the width of a landscape is of its parameter alone") {
         open(robot, "thrown_ball.json");
         press_panel(robot, "Landscape");
         hands.ItemClick("//###Landscape/**/Compute");
-        REQUIRE(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
+        REQUIRE(robot.wait(
+            [&] { return robot.now().tools.landscape && robot.now().tools.landscape->done; }));
         CHECK(wide() < 100);
     });
 }
@@ -160,11 +164,11 @@ TEST_CASE("gui: a run that diverges has no numbers of its objective, and says wh
         const std::filesystem::path file = robot.folder() / "diverging.json";
         write_file_atomically(file, diverging);
         robot.work().opening.open(file);
-        REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
+        REQUIRE(robot.wait([&] { return robot.now().reports.error != nullptr; }));
         robot.frames(6);
         robot.picture("diverged");
-        REQUIRE(robot.now().terms.size() == 1);
-        CHECK(std::isnan(robot.now().terms.front().value));
+        REQUIRE(robot.now().run.terms.size() == 1);
+        CHECK(std::isnan(robot.now().run.terms.front().value));
         const auto& notices = robot.work().messages.notices();
         const auto told = std::ranges::find_if(notices, [](const gui::Notice& n) {
             return n.text.find("the loss is nan") != std::string::npos;
@@ -177,9 +181,9 @@ TEST_CASE("gui: a run that diverges has no numbers of its objective, and says wh
         CHECK(line->ContentSize.x <= line->Size.x);
         // The first iteration has changed nothing yet: its rate is not to blame.
         robot.work().running.optimise(session::Optimise::What::start);
-        REQUIRE(robot.wait([&] { return !robot.now().stop_reason.empty(); }));
-        REQUIRE(robot.now().error);
-        CHECK(robot.now().error->what_to_do() ==
+        REQUIRE(robot.wait([&] { return !robot.now().optimisation.stop_reason.empty(); }));
+        REQUIRE(robot.now().reports.error);
+        CHECK(robot.now().reports.error->what_to_do() ==
               "make the time step smaller, or the forces softer");
     });
 }
@@ -193,7 +197,7 @@ TEST_CASE(
         write_file_atomically(runs, diverging);
         write_file_atomically(wrong, "{ \"format\": 1,\n  \"time\": }\n");
         robot.work().opening.open(runs);
-        REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
+        REQUIRE(robot.wait([&] { return robot.now().reports.error != nullptr; }));
         press_panel(robot, "Scene file");
         CHECK(robot.work().text.fault.find("the loss is nan") != std::string::npos);
         robot.work().opening.open(wrong);
@@ -205,7 +209,7 @@ TEST_CASE(
         // The scene fails once more, and that is still not of this text.
         robot.work().running.send(session::Reset{});
         robot.work().running.optimise(session::Optimise::What::start);
-        REQUIRE(robot.wait([&] { return !robot.now().stop_reason.empty(); }));
+        REQUIRE(robot.wait([&] { return !robot.now().optimisation.stop_reason.empty(); }));
         robot.frames(6);
         CHECK(robot.work().text.fault.find("wrong.json:2") != std::string::npos);
         robot.picture("wrong_beside_diverged");

@@ -81,7 +81,7 @@ std::array<double, 4> seen_box(Robot& robot, const Vec3& low, const Vec3& high) 
 // Of the largest points in the picture, m.
 double ball_radius(Robot& robot) {
     double radius = 0;
-    for (const render::Drawable& drawable : robot.now().stage->drawables)
+    for (const render::Drawable& drawable : robot.now().scene.stage->drawables)
         if (drawable.kind == render::Drawable::Kind::points)
             radius = std::max(radius, drawable.radius);
     return radius;
@@ -267,7 +267,7 @@ TEST_CASE("gui: the picture is framed where things are, not where they were") {
         const document::Document& scene = robot.work().scene.document();
         const double end = robot.work().running.duration();
         const double g = gui::plain_number(scene.find("/gravity")->item(2)).value();
-        test::stop_at(robot, robot.now().steps);
+        test::stop_at(robot, robot.now().run.steps);
         robot.work().chosen.select({"/bodies/0", -1, ""});
         robot.frames(2);
         hands.KeyPress(ImGuiKey_F);
@@ -277,7 +277,7 @@ TEST_CASE("gui: the picture is framed where things are, not where they were") {
         const Vec3 target = robot.work().looks.view.camera.target;
         CHECK(target[0] == doctest::Approx(3 * end).epsilon(0.01));
         CHECK(std::abs(target[2] - (1 + 4 * end + g * end * end / 2)) <
-              std::abs(g) * end * robot.now().step_seconds);
+              std::abs(g) * end * robot.now().run.step_seconds);
     });
 }
 
@@ -369,17 +369,17 @@ TEST_CASE("gui: switches of the picture stay as they were set; hidden objects ar
         robot.frames(3);
         const auto hidden = [&] {
             std::set<std::string> names;
-            const auto& drawables = robot.now().stage->drawables;
+            const auto& drawables = robot.now().scene.stage->drawables;
             for (std::size_t k = 0;
                  k < drawables.size() && k < robot.work().looks.view.hidden.size(); ++k)
                 if (robot.work().looks.view.hidden[k]) names.insert(drawables[k].name);
             return names;
         };
         CHECK(hidden() == std::set<std::string>{"anchors"});
-        const auto stage = robot.now().stage;
+        const auto stage = robot.now().scene.stage;
         robot.work().chosen.select({"/bodies/0", -1, ""});
         REQUIRE(actions.run("duplicate", robot.work()));
-        REQUIRE(robot.wait([&] { return robot.now().stage != stage; }));
+        REQUIRE(robot.wait([&] { return robot.now().scene.stage != stage; }));
         robot.frames(3);
         CHECK(hidden() == std::set<std::string>{"anchors"});
         // Another scene begins with all that it has.
@@ -395,8 +395,8 @@ TEST_CASE("gui: a scene of milliseconds plays in seconds, and its time is in mil
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "wave_image.json");
         CHECK(robot.wait(
-            [&] { return robot.now().speed_asked == doctest::Approx(0.0005).epsilon(1e-9); }));
-        CHECK(robot.work().running.speed() == robot.now().speed_asked);
+            [&] { return robot.now().run.speed_asked == doctest::Approx(0.0005).epsilon(1e-9); }));
+        CHECK(robot.work().running.speed() == robot.now().run.speed_asked);
         robot.frames(5);
         robot.picture("view_slow_scene");
         // Any speed can be typed.
@@ -404,15 +404,15 @@ TEST_CASE("gui: a scene of milliseconds plays in seconds, and its time is in mil
         robot.frames(2);
         hands.KeyCharsReplaceEnter("2e-4");
         CHECK(robot.work().running.speed() == 2e-4);
-        CHECK(robot.wait([&] { return robot.now().speed_asked == 2e-4; }));
+        CHECK(robot.wait([&] { return robot.now().run.speed_asked == 2e-4; }));
         // And those that are wanted most can be chosen.
         hands.ItemClick("//##timeline/##speeds");
         robot.frames(2);
         robot.picture("view_speeds");
         hands.ItemClick("//$FOCUSED/as fast as possible");
-        CHECK(robot.wait([&] { return robot.now().speed_asked == 0; }));
+        CHECK(robot.wait([&] { return robot.now().run.speed_asked == 0; }));
         open(robot, "spring_cage.json");  // one second
-        CHECK(robot.wait([&] { return robot.now().speed_asked == 1; }));
+        CHECK(robot.wait([&] { return robot.now().run.speed_asked == 1; }));
     });
 }
 
@@ -421,7 +421,7 @@ TEST_CASE("gui: arrows fit the scene when they are chosen, until they are scaled
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "flag.json");
         test::stop_at(robot, 40);
-        const auto& stage = *robot.now().stage;
+        const auto& stage = *robot.now().scene.stage;
         const double diagonal = distance(stage.low, stage.high);
         hands.ItemClick("//###View/##arrows");
         robot.frames(2);
@@ -461,7 +461,7 @@ TEST_CASE("gui: fields as heights: how high they are, smooth images, edges of tr
         open(robot, "wave_image.json");
         robot.work().running.optimise(session::Optimise::What::one);
         REQUIRE(robot.wait([&] { return test::last_iteration(robot) >= 1; }));
-        test::stop_at(robot, robot.now().steps);
+        test::stop_at(robot, robot.now().run.steps);
         const gui::Actions actions;
         CHECK(actions.run("smooth_fields", robot.work()));
         CHECK(robot.work().looks.view.smooth_fields);
@@ -474,7 +474,7 @@ TEST_CASE("gui: fields as heights: how high they are, smooth images, edges of tr
         robot.frames(4);
         const auto range = robot.app().picture().colour_range();
         const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
-        const auto& stage = *robot.now().stage;
+        const auto& stage = *robot.now().scene.stage;
         CHECK(robot.work().looks.view.height_scale * largest ==
               doctest::Approx(0.15 * distance(stage.low, stage.high)));
         hands.KeyPress(ImGuiKey_F);
@@ -530,8 +530,8 @@ TEST_CASE("gui: where the last iteration is not the best, both are told, and the
             return test::last_iteration(robot) == 2 && !robot.work().running.is_optimising();
         }));
         robot.frames(3);
-        REQUIRE(robot.now().best_iteration == 0);
-        REQUIRE(robot.now().shown_iteration == 2);
+        REQUIRE(robot.now().optimisation.best_iteration == 0);
+        REQUIRE(robot.now().optimisation.shown_iteration == 2);
         robot.picture("best_and_last");
         // What is accepted is what is shown, with a word about the better one.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
@@ -540,7 +540,7 @@ TEST_CASE("gui: where the last iteration is not the best, both are told, and the
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         REQUIRE(test::runs_what_is_edited(robot));
         hands.ItemClick("//###Optimiser/**/###Go to the best: 0");
-        CHECK(robot.wait([&] { return robot.now().shown_iteration == 0; }));
+        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 0; }));
         robot.frames(3);
         CHECK_FALSE(hands.ItemExists("//###Optimiser/**/###Go to the best: 0"));
     });
@@ -570,7 +570,7 @@ TEST_CASE("gui: trails are drawn up to the moment that is shown, and go with the
     Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "free_flight.json");
-        stop_at(robot, robot.now().steps / 2);
+        stop_at(robot, robot.now().run.steps / 2);
         const auto coloured = [&] {  // pixels of the view that are as orange as trails are
             const render::Image image = robot.app().screenshot();
             const ImRect place = hands.ItemInfo("//###View/picture").RectFull;
@@ -590,7 +590,7 @@ TEST_CASE("gui: trails are drawn up to the moment that is shown, and go with the
         robot.frames(4);
         robot.picture("trails");
         CHECK(robot.work().looks.view.trail_lines.front().size() ==
-              static_cast<std::size_t>(robot.now().steps / 2 + 1));
+              static_cast<std::size_t>(robot.now().run.steps / 2 + 1));
         CHECK(coloured() > before + 20);
         open(robot, "spring_cage.json");
         CHECK(robot.wait([&] { return robot.work().looks.view.trail_lines.empty(); }));

@@ -41,7 +41,7 @@ void open_text(Robot& robot, const char* text) {
 }
 
 const Warning* find(Robot& robot, const std::string& identifier) {
-    const auto& list = robot.now().warnings;
+    const auto& list = robot.now().scene.warnings;
     if (!list) return nullptr;
     const auto found = std::ranges::find(*list, identifier, &Warning::identifier);
     return found == list->end() ? nullptr : &*found;
@@ -54,7 +54,7 @@ std::string line(Robot& robot, const std::string& pointer) {
 
 std::size_t logged_warnings(Robot& robot, const std::string& identifier) {
     std::size_t count = 0;
-    for (const session::LogLine& line : *robot.now().log)
+    for (const session::LogLine& line : *robot.now().reports.log)
         count += line.level == session::LogLine::Level::warning &&
                  line.text.ends_with("[" + identifier + "]");
     return count;
@@ -113,12 +113,12 @@ TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") 
         open_text(robot, balls);
         robot.work().running.play(false);
         robot.work().requests.focus_panel = "Warnings";
-        REQUIRE(robot.wait([&] { return robot.now().pairs != nullptr; }));
+        REQUIRE(robot.wait([&] { return robot.now().scene.pairs != nullptr; }));
         robot.frames(4);
-        REQUIRE(robot.now().pairs->size() == 1);
-        CHECK(robot.now().pairs->front().a == "left");
-        CHECK(robot.now().pairs->front().b_pointer == "/bodies/1");
-        CHECK(robot.now().pairs->front().law.empty());
+        REQUIRE(robot.now().scene.pairs->size() == 1);
+        CHECK(robot.now().scene.pairs->front().a == "left");
+        CHECK(robot.now().scene.pairs->front().b_pointer == "/bodies/1");
+        CHECK(robot.now().scene.pairs->front().law.empty());
         // The table is below the warnings; rows out of sight are not drawn.
         hands.ScrollToBottom(hands.WindowInfo("//###Warnings/warnings").ID);
         robot.frames(3);
@@ -130,7 +130,7 @@ TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") 
         CHECK(line(robot, "/contact/exceptions") == "[[\"left\", \"right\"]]");
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
-        REQUIRE(robot.wait([&] { return robot.now().pairs->front().is_exception; }));
+        REQUIRE(robot.wait([&] { return robot.now().scene.pairs->front().is_exception; }));
         robot.frames(3);
         robot.picture("warnings_exception");
         hands.ItemClick("//###Warnings/**/Warn again");
@@ -148,7 +148,7 @@ TEST_CASE("gui warnings: the pairs that can touch, with what keeps them apart") 
         }));
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
-        CHECK_FALSE(robot.now().pairs->front().law.empty());
+        CHECK_FALSE(robot.now().scene.pairs->front().law.empty());
         robot.frames(3);
         robot.picture("warnings_law");
     });
@@ -160,7 +160,7 @@ TEST_CASE("gui warnings: a number that is edited makes them, and another one men
         open_text(robot, oscillator);
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
-        const auto build = robot.now().build;
+        const auto build = robot.now().scene.build;
         // omega = 25/s: the limit is .08 s.
         REQUIRE(robot.work().scene.set("/forces/0/stiffness", document::Node(625), "Stiffness"));
         REQUIRE(robot.wait([&] { return find(robot, "time_step") != nullptr; }));
@@ -174,7 +174,7 @@ TEST_CASE("gui warnings: a number that is edited makes them, and another one men
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
         CHECK(robot.wait([&] { return !said(robot, happened); }));
-        CHECK(robot.now().build != build);
+        CHECK(robot.now().scene.build != build);
         // A scene that is opened afterwards has its own.
         REQUIRE(robot.work().saving.save());
         open_text(robot, balls);

@@ -68,8 +68,9 @@ struct OpenScene {
               const Registry& registry = all_modules())
         : session(registry, with), file(path) {
         apply(*load_document(path), true);
-        const auto snapshot = wait([](const session::Snapshot& s) { return s.stage != nullptr; });
-        exchange = std::make_shared<PlainExchange>(snapshot->stage);
+        const auto snapshot =
+            wait([](const session::Snapshot& s) { return s.scene.stage != nullptr; });
+        exchange = std::make_shared<PlainExchange>(snapshot->scene.stage);
         session.send(session::ShowOn{exchange});
     }
 
@@ -85,7 +86,8 @@ struct OpenScene {
         document = std::make_shared<const document::Document>(changed);
         session.send(session::Apply{document, ++revision, file, fresh});
         return wait([this](const session::Snapshot& s) {
-            return s.applied_revision == revision && (s.revision == revision || s.error);
+            return s.handover.applied_revision == revision &&
+                   (s.handover.revision == revision || s.reports.error);
         });
     }
     std::shared_ptr<const session::Snapshot> wait(
@@ -95,7 +97,8 @@ struct OpenScene {
     // The trajectory of the parameters that stand is there.
     std::shared_ptr<const session::Snapshot> wait_complete() const {
         return wait([](const session::Snapshot& s) {
-            return s.activity == session::Activity::idle && s.steps_computed == s.steps;
+            return s.reports.activity == session::Activity::idle &&
+                   s.run.steps_computed == s.run.steps;
         });
     }
     // The whole optimisation; waits until it has ended.
@@ -105,7 +108,8 @@ struct OpenScene {
     }
     std::shared_ptr<const session::Snapshot> wait_ended() const {
         return wait([](const session::Snapshot& s) {
-            return s.activity == session::Activity::idle && !s.stop_reason.empty();
+            return s.reports.activity == session::Activity::idle &&
+                   !s.optimisation.stop_reason.empty();
         });
     }
     // The latest frame once it shows this step of what is shown.
@@ -113,7 +117,7 @@ struct OpenScene {
         std::optional<render::Frame> frame;
         wait([&](const session::Snapshot& s) {
             frame = exchange->acquire();
-            return frame && frame->step == step && s.step == step && !s.frame_waits;
+            return frame && frame->step == step && s.run.step == step && !s.view.frame_waits;
         });
         if (!frame) throw Error("no frame came");
         return *frame;

@@ -49,7 +49,7 @@ TEST_CASE("session: a step between kept frames is shown exactly") {
     for (const std::int64_t memory : {std::int64_t{64} << 20, std::int64_t{200'000}}) {
         OpenScene scene(file, memory);
         const auto complete = scene.wait_complete();
-        CHECK(complete->frame_every >= 3);
+        CHECK(complete->run.frame_every >= 3);
         // There and back, far and near; the last one lies beyond the last kept frame.
         for (const std::int64_t step : {1000, 1001, 1003, 400, 1, 1699, 998, 1697}) {
             CAPTURE(step);
@@ -63,10 +63,10 @@ TEST_CASE("session: a step between kept frames is shown exactly") {
         scene.session.send(StepBy{3});
         scene.frame_at(1699);
         const auto last =
-            scene.wait([](const Snapshot& s) { return s.activity == Activity::idle; });
-        CHECK(last->step == last->step_asked);
-        CHECK(last->frame_bytes <= memory);
-        CHECK_FALSE(last->error);
+            scene.wait([](const Snapshot& s) { return s.reports.activity == Activity::idle; });
+        CHECK(last->run.step == last->run.step_asked);
+        CHECK(last->memory.frame_bytes <= memory);
+        CHECK_FALSE(last->reports.error);
     }
 }
 
@@ -79,12 +79,12 @@ TEST_CASE("session: steps between kept frames of an iteration, and of its ghost"
     OpenScene scene(file);
     scene.wait_complete();
     const auto ended = scene.optimise();
-    REQUIRE(ended->history->size() == 3);
+    REQUIRE(ended->optimisation.history->size() == 3);
     scene.session.send(Ghost{0});
     scene.session.send(ShowIteration{2});
     scene.session.send(Seek{301});
     const auto at = [&](std::int64_t iteration) {
-        const auto& row = (*ended->history)[static_cast<std::size_t>(iteration)];
+        const auto& row = (*ended->optimisation.history)[static_cast<std::size_t>(iteration)];
         Simulation simulation(Scene::of(document, {}), test::all_modules(),
                               OpenScene::options(0).simulation);
         simulation.parameters().set_values(*row.parameters);
@@ -98,7 +98,7 @@ TEST_CASE("session: steps between kept frames of an iteration, and of its ghost"
     const std::vector<double> second = at(2), first = at(0);
     scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        return s.shown_iteration == 2 && frame && frame->step == 301 &&
+        return s.optimisation.shown_iteration == 2 && frame && frame->step == 301 &&
                scene.exchange->read(*frame, "position") == second &&
                scene.exchange->read(*frame, "ghost position") == first;
     });

@@ -22,8 +22,10 @@ Node kept(OpenScene& scene, std::uint64_t number,
           const std::shared_ptr<const std::vector<double>>& parameters, std::int64_t build) {
     scene.session.send(KeepValues{number, parameters, build, {}, {}});
     return scene
-        .wait([&](const Snapshot& s) { return s.kept_values && s.kept_values->number == number; })
-        ->kept_values->values;
+        .wait([&](const Snapshot& s) {
+            return s.handover.kept_values && s.handover.kept_values->number == number;
+        })
+        ->handover.kept_values->values;
 }
 
 // The document that answers a UseValues.
@@ -31,7 +33,8 @@ std::shared_ptr<const Snapshot> used(OpenScene& scene, std::uint64_t number, con
                                      bool any_number = false) {
     scene.session.send(
         UseValues{number, "Show it", std::make_shared<const Node>(values), any_number});
-    return scene.wait([&](const Snapshot& s) { return s.answer && s.answer_to == number; });
+    return scene.wait(
+        [&](const Snapshot& s) { return s.handover.answer && s.handover.answer_to == number; });
 }
 
 }  // namespace
@@ -40,9 +43,9 @@ TEST_CASE("session: checkpoints are kept while it optimises, and shown without a
     OpenScene scene(test::scene_file("spring_cage.json"));
     const auto before = scene.wait_complete();
     const auto ended = scene.optimise();
-    const auto& rows = *ended->history;
+    const auto& rows = *ended->optimisation.history;
     REQUIRE(rows.size() > 10);
-    const Node values = kept(scene, 1, rows[5].parameters, ended->build);
+    const Node values = kept(scene, 1, rows[5].parameters, ended->scene.build);
     REQUIRE(values.find("cage.rest_length") != nullptr);
     for (std::size_t k = 0; k < 8; ++k)
         CHECK(values.find("cage.rest_length")->item(k).real() == (*rows[5].parameters)[k]);
@@ -50,38 +53,40 @@ TEST_CASE("session: checkpoints are kept while it optimises, and shown without a
     // The document has it; nothing is built, and the parameters that were found stay.
     const Document with = with_checkpoint(*scene.document, "fifth", values, rows[5].loss);
     const auto applied = scene.apply(with);
-    CHECK_FALSE(applied->error);
-    CHECK(applied->build == ended->build);
-    CHECK(applied->stage == before->stage);
-    CHECK(applied->unaccepted);
-    CHECK(applied->history->size() == rows.size());
+    CHECK_FALSE(applied->reports.error);
+    CHECK(applied->scene.build == ended->scene.build);
+    CHECK(applied->scene.stage == before->scene.stage);
+    CHECK(applied->optimisation.unaccepted);
+    CHECK(applied->optimisation.history->size() == rows.size());
 
     const auto answer = used(scene, 2, values);
-    CHECK(answer->answer_name == "Show it");
-    const auto shown = scene.apply(*answer->answer);
-    CHECK(shown->build == ended->build);
+    CHECK(answer->handover.answer_name == "Show it");
+    const auto shown = scene.apply(*answer->handover.answer);
+    CHECK(shown->scene.build == ended->scene.build);
     const auto runs = scene.wait([&](const Snapshot& s) {
-        return s.activity == Activity::idle && s.loss == rows[5].loss && !s.unaccepted;
+        return s.reports.activity == Activity::idle && s.run.loss == rows[5].loss &&
+               !s.optimisation.unaccepted;
     });
-    CHECK(*runs->values == *rows[5].parameters);
-    CHECK(runs->history->size() == rows.size());
+    CHECK(*runs->values.flat == *rows[5].parameters);
+    CHECK(runs->optimisation.history->size() == rows.size());
 }
 
 TEST_CASE("session: showing what the scene has already takes what was found back") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const auto before = scene.wait_complete();
-    const std::vector<double> written = *before->values;
-    const Node values = kept(scene, 1, before->values, before->build);
+    const std::vector<double> written = *before->values.flat;
+    const Node values = kept(scene, 1, before->values.flat, before->scene.build);
     const auto ended = scene.optimise();
-    CHECK(ended->unaccepted);
+    CHECK(ended->optimisation.unaccepted);
     const auto answer = used(scene, 2, values);
     // The document stays as it is, so nothing is applied.
-    CHECK(*answer->answer == *scene.document);
+    CHECK(*answer->handover.answer == *scene.document);
     const auto shown = scene.wait([&](const Snapshot& s) {
-        return s.activity == Activity::idle && s.steps_computed == s.steps && *s.values == written;
+        return s.reports.activity == Activity::idle && s.run.steps_computed == s.run.steps &&
+               *s.values.flat == written;
     });
-    CHECK(shown->loss == before->loss);
-    CHECK_FALSE(shown->unaccepted);
+    CHECK(shown->run.loss == before->run.loss);
+    CHECK_FALSE(shown->optimisation.unaccepted);
 }
 
 TEST_CASE("session: an optimisation that runs goes on from what is shown") {
@@ -91,14 +96,17 @@ TEST_CASE("session: an optimisation that runs goes on from what is shown") {
     changed.set("/optimizer/rate", 1e-6);  // so that it stays where it is put
     scene.apply(changed);
     scene.session.send(Optimise{Optimise::What::start});
-    scene.wait([](const Snapshot& s) { return s.history && s.history->size() > 5; });
+    scene.wait([](const Snapshot& s) {
+        return s.optimisation.history && s.optimisation.history->size() > 5;
+    });
     const Node values = Document::parse(R"({"cage.rest_length": [2, 2, 2, 2, 2, 2, 2, 2]})").root();
     const auto answer = used(scene, 1, values);
-    scene.apply(*answer->answer);
+    scene.apply(*answer->handover.answer);
     const auto on = scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::optimising && (*s.history->back().parameters)[0] > 1.9;
+        return s.reports.activity == Activity::optimising &&
+               (*s.optimisation.history->back().parameters)[0] > 1.9;
     });
-    CHECK_FALSE(on->error);
+    CHECK_FALSE(on->reports.error);
     scene.session.send(Optimise{Optimise::What::stop});
 }
 
@@ -108,21 +116,21 @@ TEST_CASE("session: values that do not fit are one error, and nothing changes") 
     scene.session.send(UseValues{
         1, "Show it",
         std::make_shared<const Node>(Document::parse(R"({"cage.damping": 3})").root()), false});
-    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
-    CHECK(
-        std::string(refused->error->what()).find("'cage.damping' is no parameter of this scene") !=
-        std::string::npos);
-    CHECK_FALSE(refused->answer);
-    CHECK(*refused->values == *before->values);
+    const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
+    CHECK(std::string(refused->reports.error->what())
+              .find("'cage.damping' is no parameter of this scene") != std::string::npos);
+    CHECK_FALSE(refused->handover.answer);
+    CHECK(*refused->values.flat == *before->values.flat);
     // A row of a batch may set it.
     const auto answer = used(
         scene, 2, Document::parse(R"({"cage.damping": 3, "cage.rest_length": 2})").root(), true);
-    CHECK(document::to_line(answer->answer->at("/forces/0/damping")) == "3.0");
-    CHECK(answer->answer->at("/forces/0/rest_length").size() == 8);
+    CHECK(document::to_line(answer->handover.answer->at("/forces/0/damping")) == "3.0");
+    CHECK(answer->handover.answer->at("/forces/0/rest_length").size() == 8);
     // Parameters of a scene before an edit.
-    scene.session.send(KeepValues{3, before->values, before->build + 1, {}, {}});
+    scene.session.send(KeepValues{3, before->values.flat, before->scene.build + 1, {}, {}});
     scene.wait([](const Snapshot& s) {
-        return s.error && s.error->happened().find("before an edit") != std::string::npos;
+        return s.reports.error &&
+               s.reports.error->happened().find("before an edit") != std::string::npos;
     });
 }
 

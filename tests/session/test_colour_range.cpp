@@ -22,18 +22,19 @@ std::shared_ptr<const Snapshot> settled(OpenScene& scene, const std::string& col
     const FrameContents contents{colour, "", false};
     scene.session.send(contents);
     return scene.wait([&](const Snapshot& s) {
-        return s.contents == contents && s.colour_range && s.colour_range->colour == colour &&
-               s.colour_range->complete && s.steps_computed == s.steps;
+        return s.view.contents == contents && s.view.colour_range &&
+               s.view.colour_range->colour == colour && s.view.colour_range->complete &&
+               s.run.steps_computed == s.run.steps;
     });
 }
 
-Snapshot with_range(const std::string& colour, double low, double high, bool complete = true) {
-    Snapshot snapshot;
-    snapshot.colours = {{"speed", "m/s", false, true},
-                        {"moment", "N m", false, false},
-                        {"length gradient", "1/m", true, false}};
-    snapshot.colour_range = ColourRange{colour, std::array{low, high}, complete};
-    return snapshot;
+ViewSnapshot with_range(const std::string& colour, double low, double high, bool complete = true) {
+    ViewSnapshot view;
+    view.colours = {{"speed", "m/s", false, true},
+                    {"moment", "N m", false, false},
+                    {"length gradient", "1/m", true, false}};
+    view.colour_range = ColourRange{colour, std::array{low, high}, complete};
+    return view;
 }
 
 }  // namespace
@@ -43,20 +44,20 @@ TEST_CASE("session: the range of colours is that of all moments of the run") {
     const auto complete = settled(scene, "speed");
     // From (3, 0, 4) m/s; semi-implicit steps of 0.01 s.
     double low = 1e9, high = 0;
-    for (std::int64_t k = 0; k <= complete->steps; ++k) {
+    for (std::int64_t k = 0; k <= complete->run.steps; ++k) {
         const double speed = std::hypot(3.0, 4 - 0.0981 * static_cast<double>(k));
         low = std::min(low, speed);
         high = std::max(high, speed);
     }
-    REQUIRE(complete->colour_range->range);
-    CHECK((*complete->colour_range->range)[0] == doctest::Approx(low).epsilon(1e-5));
-    CHECK((*complete->colour_range->range)[1] == doctest::Approx(high).epsilon(1e-5));
+    REQUIRE(complete->view.colour_range->range);
+    CHECK((*complete->view.colour_range->range)[0] == doctest::Approx(low).epsilon(1e-5));
+    CHECK((*complete->view.colour_range->range)[1] == doctest::Approx(high).epsilon(1e-5));
     // The moment that is shown has no part in it.
     scene.session.send(Play{false});
-    scene.session.send(Seek{complete->steps / 2});
-    const auto later =
-        scene.wait([&](const Snapshot& s) { return s.step == complete->steps / 2 && !s.playing; });
-    CHECK(later->colour_range == complete->colour_range);
+    scene.session.send(Seek{complete->run.steps / 2});
+    const auto later = scene.wait(
+        [&](const Snapshot& s) { return s.run.step == complete->run.steps / 2 && !s.run.playing; });
+    CHECK(later->view.colour_range == complete->view.colour_range);
     // What is complete is not measured again: nothing happens while nothing changes.
     using namespace std::chrono_literals;
     std::this_thread::sleep_for(200ms);
@@ -65,8 +66,8 @@ TEST_CASE("session: the range of colours is that of all moments of the run") {
     CHECK(scene.session.snapshot()->serial == serial);
     // Without colours there is no range.
     scene.session.send(FrameContents{"", "", false});
-    const auto none = scene.wait([](const Snapshot& s) { return s.contents.colour.empty(); });
-    CHECK_FALSE(none->colour_range);
+    const auto none = scene.wait([](const Snapshot& s) { return s.view.contents.colour.empty(); });
+    CHECK_FALSE(none->view.colour_range);
 }
 
 TEST_CASE("session: a run with other numbers has another range of colours") {
@@ -77,13 +78,13 @@ TEST_CASE("session: a run with other numbers has another range of colours") {
     faster.set("/bodies/0/velocity", document::Node::array({30.0, 0.0, 0.0}));
     scene.apply(faster, false);
     const auto other = scene.wait([&](const Snapshot& s) {
-        return s.colour_range && s.colour_range->complete && s.colour_range->range &&
-               (*s.colour_range->range)[0] > 29;
+        return s.view.colour_range && s.view.colour_range->complete && s.view.colour_range->range &&
+               (*s.view.colour_range->range)[0] > 29;
     });
     // 30 m/s at first, and then it falls.
-    const double fallen = 0.0981 * static_cast<double>(other->steps);
-    CHECK((*other->colour_range->range)[0] == doctest::Approx(30));
-    CHECK((*other->colour_range->range)[1] == doctest::Approx(std::hypot(30, fallen)));
+    const double fallen = 0.0981 * static_cast<double>(other->run.steps);
+    CHECK((*other->view.colour_range->range)[0] == doctest::Approx(30));
+    CHECK((*other->view.colour_range->range)[1] == doctest::Approx(std::hypot(30, fallen)));
 }
 
 TEST_CASE("session: the colours that a scene's view asks for") {

@@ -78,7 +78,7 @@ struct Shown {
 // What the window is told of the whole run: its end, and frames of all channels.
 Shown all_of(OpenScene& scene) {
     Shown all{scene.wait_complete(), {}};
-    for (const std::int64_t step : {std::int64_t{0}, all.snapshot->steps}) {
+    for (const std::int64_t step : {std::int64_t{0}, all.snapshot->run.steps}) {
         scene.session.send(Seek{step});
         const render::Frame frame = scene.frame_at(step);
         for (const render::Channel& channel : scene.exchange->stage().channels)
@@ -94,11 +94,12 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void check_same(const Shown& a, const Shown& b) {
-    CHECK((a.snapshot->loss == b.snapshot->loss ||
-           (std::isnan(a.snapshot->loss) && std::isnan(b.snapshot->loss))));
-    CHECK(*a.snapshot->values == *b.snapshot->values);
-    REQUIRE((a.snapshot->gradient != nullptr) == (b.snapshot->gradient != nullptr));
-    if (a.snapshot->gradient) CHECK(*a.snapshot->gradient == *b.snapshot->gradient);
+    CHECK((a.snapshot->run.loss == b.snapshot->run.loss ||
+           (std::isnan(a.snapshot->run.loss) && std::isnan(b.snapshot->run.loss))));
+    CHECK(*a.snapshot->values.flat == *b.snapshot->values.flat);
+    REQUIRE((a.snapshot->values.gradient != nullptr) == (b.snapshot->values.gradient != nullptr));
+    if (a.snapshot->values.gradient)
+        CHECK(*a.snapshot->values.gradient == *b.snapshot->values.gradient);
     REQUIRE(a.frames.size() == b.frames.size());
     for (std::size_t k = 0; k < a.frames.size(); ++k) CHECK(same_bits(a.frames[k], b.frames[k]));
 }
@@ -116,13 +117,13 @@ void check_edit(const Edit& edit) {
     changed.set(edit.pointer, Document::parse(edit.value, "edit").root());
 
     const int builds = counted.builds();
-    REQUIRE_FALSE(scene.apply(changed)->error);
+    REQUIRE_FALSE(scene.apply(changed)->reports.error);
     const Shown edited = all_of(scene);
     CHECK(counted.builds() - builds == edit.builds);
-    CHECK(edited.snapshot->loss != before.snapshot->loss);
+    CHECK(edited.snapshot->run.loss != before.snapshot->run.loss);
 
     const int rebuilds = counted.builds();
-    REQUIRE_FALSE(scene.apply(original)->error);  // as undo does
+    REQUIRE_FALSE(scene.apply(original)->reports.error);  // as undo does
     check_same(all_of(scene), before);
     CHECK(counted.builds() - rebuilds == edit.builds);
 
@@ -167,11 +168,11 @@ TEST_CASE("session: a number that is dragged is seen while it is dragged") {
         scene.session.send(Apply{scene.document, ++scene.revision, scene.file, false});
         ::usleep(5000);
         const auto snapshot = scene.session.snapshot();  // kept while it is read
-        for (const QuantityInfo& q : snapshot->quantities)
+        for (const QuantityInfo& q : snapshot->values.quantities)
             if (q.path == "air.rate") seen.insert(q.values.front());
     }
     scene.wait([&](const Snapshot& s) {
-        return s.revision == scene.revision && s.steps_computed == s.steps;
+        return s.handover.revision == scene.revision && s.run.steps_computed == s.run.steps;
     });
     CHECK(seen.size() > 2);  // besides the first one
 }

@@ -41,7 +41,9 @@ private:
 
 double loss_of(const IterationInfo& row) { return row.loss; }
 std::int64_t last_of(const Snapshot& s) {
-    return s.history && !s.history->empty() ? s.history->back().iteration : -1;
+    return s.optimisation.history && !s.optimisation.history->empty()
+               ? s.optimisation.history->back().iteration
+               : -1;
 }
 
 }  // namespace
@@ -51,39 +53,42 @@ TEST_CASE("session: live, an optimisation waits at the minimum and follows what 
     OpenScene& scene = thrown_ball.scene;
     scene.session.send(Live{});
     scene.session.send(Optimise{Optimise::What::start});
-    auto now = scene.wait([](const Snapshot& s) { return s.live_waits; });
-    CHECK(now->live.on);
-    REQUIRE(now->history);
-    CHECK(now->history->back().parameters->at(0) == doctest::Approx(1).epsilon(1e-4));
+    auto now = scene.wait([](const Snapshot& s) { return s.optimisation.live_waits; });
+    CHECK(now->optimisation.live.on);
+    REQUIRE(now->optimisation.history);
+    CHECK(now->optimisation.history->back().parameters->at(0) == doctest::Approx(1).epsilon(1e-4));
     Document changed = *scene.document;
     for (const double target : {2.0, -0.5}) {
         CAPTURE(target);
-        const std::int64_t last = now->history->back().iteration;
+        const std::int64_t last = now->optimisation.history->back().iteration;
         changed.set("/objective/0/target/0", target);
         scene.apply(changed);
         now = scene.wait([&](const Snapshot& s) {
-            return s.live_waits && s.history->back().iteration > last &&
-                   std::fabs(s.history->back().parameters->at(0) - target) < 1e-4;
+            return s.optimisation.live_waits && s.optimisation.history->back().iteration > last &&
+                   std::fabs(s.optimisation.history->back().parameters->at(0) - target) < 1e-4;
         });
         // From where it stood: the first row after the edit has the parameters of the last before.
-        const auto row = std::ranges::find(*now->history, last, &IterationInfo::iteration);
-        REQUIRE(row != now->history->end());
+        const auto row =
+            std::ranges::find(*now->optimisation.history, last, &IterationInfo::iteration);
+        REQUIRE(row != now->optimisation.history->end());
         CHECK(*(row + 1)->parameters == *row->parameters);
     }
     // A new build, as by another number of steps, is followed as well.
     changed.set("/time/steps", 50);
     scene.apply(changed);
     now = scene.wait([&](const Snapshot& s) {
-        return s.live_waits && std::fabs(s.history->back().parameters->at(0) + 1) < 1e-4;
+        return s.optimisation.live_waits &&
+               std::fabs(s.optimisation.history->back().parameters->at(0) + 1) < 1e-4;
     });
     scene.session.send(Optimise{Optimise::What::pause});
-    now = scene.wait([](const Snapshot& s) { return !s.live_waits; });
-    const std::int64_t last = now->history->back().iteration;
+    now = scene.wait([](const Snapshot& s) { return !s.optimisation.live_waits; });
+    const std::int64_t last = now->optimisation.history->back().iteration;
     changed.set("/objective/0/target/0", 0.1);
     scene.apply(changed);
-    scene.wait(
-        [](const Snapshot& s) { return s.activity == Activity::idle && !std::isnan(s.loss); });
-    CHECK(scene.session.snapshot()->history->back().iteration == last);
+    scene.wait([](const Snapshot& s) {
+        return s.reports.activity == Activity::idle && !std::isnan(s.run.loss);
+    });
+    CHECK(scene.session.snapshot()->optimisation.history->back().iteration == last);
 }
 
 TEST_CASE("session: live, iterations go on beyond their number, at most so many a second") {
@@ -96,40 +101,44 @@ TEST_CASE("session: live, iterations go on beyond their number, at most so many 
     scene.session.send(Optimise{Optimise::What::start});
     scene.wait([](const Snapshot& s) { return last_of(s) > 25; });
     scene.session.send(Live{.on = true, .rate = 20});
-    const auto before = scene.wait([](const Snapshot& s) { return s.live.rate == 20; });
+    const auto before =
+        scene.wait([](const Snapshot& s) { return s.optimisation.live.rate == 20; });
     const auto begin = std::chrono::steady_clock::now();
-    const std::int64_t from = before->history->back().iteration;
+    const std::int64_t from = before->optimisation.history->back().iteration;
     scene.wait([&](const Snapshot& s) { return last_of(s) >= from + 12; });
     // The first of them may have been due already.
     CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() >
           10 / 20.0);
     // Not live any more, it ends as it would have.
     scene.session.send(Live{.on = false});
-    const auto end = scene.wait([](const Snapshot& s) { return s.activity == Activity::idle; });
-    CHECK(end->stop_reason.starts_with("limit: all "));
+    const auto end =
+        scene.wait([](const Snapshot& s) { return s.reports.activity == Activity::idle; });
+    CHECK(end->optimisation.stop_reason.starts_with("limit: all "));
 }
 
 TEST_CASE("session: live, a rule without an end of its own rests at the minimum, and goes on") {
     OpenScene scene(test::scene_file("spring_cage.json"));  // gradient descent
     scene.session.send(Live{});
     scene.session.send(Optimise{Optimise::What::start});
-    auto now = scene.wait([](const Snapshot& s) { return s.live_waits; });
-    CHECK(now->stop_reason.starts_with("at a minimum: "));
-    CHECK(now->stopped_well);
-    REQUIRE(now->history);
-    CHECK(now->history->size() > 10);
-    CHECK(now->history->size() < 2000);
-    CHECK(now->history->back().loss < 1e-9 * now->history->front().loss);
-    CHECK(now->activity != Activity::optimising);
+    auto now = scene.wait([](const Snapshot& s) { return s.optimisation.live_waits; });
+    CHECK(now->optimisation.stop_reason.starts_with("at a minimum: "));
+    CHECK(now->optimisation.stopped_well);
+    REQUIRE(now->optimisation.history);
+    CHECK(now->optimisation.history->size() > 10);
+    CHECK(now->optimisation.history->size() < 2000);
+    CHECK(now->optimisation.history->back().loss < 1e-9 * now->optimisation.history->front().loss);
+    CHECK(now->reports.activity != Activity::optimising);
     Document changed = *scene.document;
     for (const double target : {0.3, 0.1}) {  // in place, and the way back
         const std::int64_t last = last_of(*now);
         changed.set("/objective/0/target/0", target);
         scene.apply(changed);
-        now = scene.wait([&](const Snapshot& s) { return s.live_waits && last_of(s) > last; });
-        const auto first = std::ranges::find(*now->history, last + 1, &IterationInfo::iteration);
-        REQUIRE(first != now->history->end());
-        CHECK(now->history->back().loss < 1e-9 * first->loss);
+        now = scene.wait(
+            [&](const Snapshot& s) { return s.optimisation.live_waits && last_of(s) > last; });
+        const auto first =
+            std::ranges::find(*now->optimisation.history, last + 1, &IterationInfo::iteration);
+        REQUIRE(first != now->optimisation.history->end());
+        CHECK(now->optimisation.history->back().loss < 1e-9 * first->loss);
     }
     // An edit while it goes on begins the count anew: it does not rest before the new minimum.
     changed.set("/optimizer/rate", 1e-6);
@@ -138,7 +147,7 @@ TEST_CASE("session: live, a rule without an end of its own rests at the minimum,
     scene.apply(changed);
     const std::int64_t last = last_of(*scene.session.snapshot());
     scene.wait([&](const Snapshot& s) { return last_of(s) > last + 60; });
-    CHECK_FALSE(scene.session.snapshot()->live_waits);
+    CHECK_FALSE(scene.session.snapshot()->optimisation.live_waits);
 }
 
 TEST_CASE("session: live, where nothing can be won it rests") {
@@ -152,9 +161,9 @@ TEST_CASE("session: live, where nothing can be won it rests") {
     scene.apply(changed);
     scene.session.send(Live{});
     scene.session.send(Optimise{Optimise::What::start});
-    const auto now = scene.wait([](const Snapshot& s) { return s.live_waits; });
-    CHECK(now->history->size() >= 50);
-    CHECK(now->history->size() < 60);
+    const auto now = scene.wait([](const Snapshot& s) { return s.optimisation.live_waits; });
+    CHECK(now->optimisation.history->size() >= 50);
+    CHECK(now->optimisation.history->size() < 60);
 }
 
 TEST_CASE("session: of the frames of many small runs only so many are kept") {
@@ -187,17 +196,18 @@ TEST_CASE("session: another scene is not live, and nothing is kept of the one be
     scene.session.send(Live{});
     scene.session.send(Optimise{Optimise::What::start});
     const auto before = scene.wait([](const Snapshot& s) { return last_of(s) > 200; });
-    CHECK(before->live.on);
-    CHECK(before->frame_bytes > 200 * 1000);
+    CHECK(before->optimisation.live.on);
+    CHECK(before->memory.frame_bytes > 200 * 1000);
     const auto other = test::load_document(test::scene_file("flag.json"));
     scene.session.send(
         Apply{std::make_shared<const Document>(*other), 1000, test::scene_file("flag.json"), true});
-    const auto after = scene.wait(
-        [](const Snapshot& s) { return s.revision == 1000 && s.activity == Activity::idle; });
-    CHECK_FALSE(after->live.on);
-    CHECK_FALSE(after->live_waits);
-    CHECK(after->history->empty());
-    CHECK(after->iteration_bytes == 0);
+    const auto after = scene.wait([](const Snapshot& s) {
+        return s.handover.revision == 1000 && s.reports.activity == Activity::idle;
+    });
+    CHECK_FALSE(after->optimisation.live.on);
+    CHECK_FALSE(after->optimisation.live_waits);
+    CHECK(after->optimisation.history->empty());
+    CHECK(after->memory.iteration_bytes == 0);
 }
 
 TEST_CASE("session: a slow live optimisation answers at once") {
@@ -211,30 +221,32 @@ TEST_CASE("session: a slow live optimisation answers at once") {
     scene.apply(changed);
     scene.session.send(Live{.on = true, .rate = 0.001});
     scene.session.send(Optimise{Optimise::What::start});
-    scene.wait([](const Snapshot& s) { return s.history && !s.history->empty(); });
+    scene.wait([](const Snapshot& s) {
+        return s.optimisation.history && !s.optimisation.history->empty();
+    });
     scene.session.send(Optimise{Optimise::What::pause});
-    scene.wait([](const Snapshot& s) { return s.activity == Activity::idle; });
+    scene.wait([](const Snapshot& s) { return s.reports.activity == Activity::idle; });
 }
 
 TEST_CASE("session: the best iteration is accepted, whichever is shown") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const auto done = scene.optimise();
-    const auto best = std::ranges::min_element(*done->history, {}, loss_of);
+    const auto best = std::ranges::min_element(*done->optimisation.history, {}, loss_of);
     scene.session.send(ShowIteration{0});
-    scene.wait([](const Snapshot& s) { return s.shown_iteration == 0; });
+    scene.wait([](const Snapshot& s) { return s.optimisation.shown_iteration == 0; });
     scene.session.send(Accept{.number = 1, .iteration = best->iteration});
-    const auto answered = scene.wait([](const Snapshot& s) { return s.answer_to == 1; });
-    REQUIRE(answered->answer);
-    Simulation simulation(Scene::of(*answered->answer, scene.file), test::all_modules(),
+    const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 1; });
+    REQUIRE(answered->handover.answer);
+    Simulation simulation(Scene::of(*answered->handover.answer, scene.file), test::all_modules(),
                           OpenScene::options(0).simulation);
     CHECK(simulation.parameters().values() == *best->parameters);
-    CHECK(answered->answer_name == "Accept iteration " + std::to_string(best->iteration));
+    CHECK(answered->handover.answer_name == "Accept iteration " + std::to_string(best->iteration));
     // Of a scene before an edit it is not taken.
     Document changed = *scene.document;
     changed.set("/objective/0/target/0", 0.5);
     scene.apply(changed);
     scene.session.send(Accept{.number = 2, .iteration = best->iteration});
-    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
-    CHECK(std::string(refused->error->what()).find("belongs to the scene before an edit") !=
+    const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
+    CHECK(std::string(refused->reports.error->what()).find("belongs to the scene before an edit") !=
           std::string::npos);
 }

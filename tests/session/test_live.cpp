@@ -35,24 +35,24 @@ TEST_CASE("session: an edited number changes the scene that runs, and nothing is
     changed.set("/forces/0/stiffness", 50);
     changed.set("/objective/0/target/0", 0.5);
     const auto applied = scene.apply(changed);
-    CHECK_FALSE(applied->error);
-    CHECK(applied->stage == before->stage);
+    CHECK_FALSE(applied->reports.error);
+    CHECK(applied->scene.stage == before->scene.stage);
     const double expected = loss_of(changed, scene.file, {});
-    const auto shown = scene.wait([&](const Snapshot& s) { return s.loss == expected; });
-    for (const QuantityInfo& q : shown->quantities)
+    const auto shown = scene.wait([&](const Snapshot& s) { return s.run.loss == expected; });
+    for (const QuantityInfo& q : shown->values.quantities)
         if (q.path == "cage.stiffness") CHECK(q.values == std::vector<double>{50});
     // Markers are drawn where the target is now.
     bool found = false;
     const render::Frame frame = scene.frame_at(30);
-    for (std::size_t t = 0; t < shown->stage->drawables.size(); ++t)
-        if (shown->stage->drawables[t].kind == render::Drawable::Kind::markers) {
+    for (std::size_t t = 0; t < shown->scene.stage->drawables.size(); ++t)
+        if (shown->scene.stage->drawables[t].kind == render::Drawable::Kind::markers) {
             found = true;
             CHECK(frame.numbers[t] == std::vector<double>{0.5, 0.125, 0.25});
         }
     CHECK(found);
     // Undo, as the editor does it: the document before.
     scene.apply(*test::load_document(scene.file));
-    scene.wait([&](const Snapshot& s) { return s.loss == before->loss; });
+    scene.wait([&](const Snapshot& s) { return s.run.loss == before->run.loss; });
 }
 
 TEST_CASE("session: a moved body is built anew, since lengths at rest depend on it") {
@@ -60,9 +60,9 @@ TEST_CASE("session: a moved body is built anew, since lengths at rest depend on 
     scene.wait_complete();
     Document changed = *scene.document;
     changed.set("/bodies/0/positions/0/0", 0.1);
-    CHECK_FALSE(scene.apply(changed)->error);
+    CHECK_FALSE(scene.apply(changed)->reports.error);
     const double expected = loss_of(changed, scene.file, {});
-    scene.wait([&](const Snapshot& s) { return s.loss == expected; });
+    scene.wait([&](const Snapshot& s) { return s.run.loss == expected; });
 }
 
 TEST_CASE("session: edits while it optimises act at the next iteration, none is lost") {
@@ -72,7 +72,9 @@ TEST_CASE("session: edits while it optimises act at the next iteration, none is 
     changed.set("/optimizer/rate", 1e-6);  // so that it stays where it is put
     scene.apply(changed);
     scene.session.send(Optimise{Optimise::What::start});
-    scene.wait([](const Snapshot& s) { return s.history && s.history->size() > 20; });
+    scene.wait([](const Snapshot& s) {
+        return s.optimisation.history && s.optimisation.history->size() > 20;
+    });
     // A slider that is dragged, a target that is moved, and a parameter set by hand.
     for (int k = 1; k <= 10; ++k) {
         changed.set("/forces/0/stiffness", 100 + k);
@@ -83,19 +85,19 @@ TEST_CASE("session: edits while it optimises act at the next iteration, none is 
     for (int k = 0; k < 8; ++k) lengths.push_back(Node(2.0 + 0.05 * k));
     changed.set("/forces/0/rest_length", lengths);
     const auto applied = scene.apply(changed);
-    CHECK_FALSE(applied->error);
+    CHECK_FALSE(applied->reports.error);
     // The optimiser has gone on from the lengths by hand, which are far from all others.
     const auto is_near = [](const IterationInfo& row) {
         return row.parameters->front() > 1.7 && row.parameters->back() > 1.9;
     };
-    CHECK_FALSE(is_near(scene.session.snapshot()->history->front()));
-    scene.wait([&](const Snapshot& s) { return is_near(s.history->back()); });
+    CHECK_FALSE(is_near(scene.session.snapshot()->optimisation.history->front()));
+    scene.wait([&](const Snapshot& s) { return is_near(s.optimisation.history->back()); });
     scene.session.send(Optimise{Optimise::What::stop});
     const auto ended = scene.wait_ended();
-    for (const IterationInfo& row : *ended->history) CHECK(row.can_show);
+    for (const IterationInfo& row : *ended->optimisation.history) CHECK(row.can_show);
     // Its rows are those of the scene as it is now.
-    CHECK(loss_of(changed, scene.file, *ended->history->back().parameters) ==
-          ended->history->back().loss);
+    CHECK(loss_of(changed, scene.file, *ended->optimisation.history->back().parameters) ==
+          ended->optimisation.history->back().loss);
 }
 
 TEST_CASE("session: what needs a new build while it optimises goes on with its parameters") {
@@ -104,25 +106,30 @@ TEST_CASE("session: what needs a new build while it optimises goes on with its p
     changed.set("/optimizer/iterations", 1000000);
     scene.apply(changed);
     scene.session.send(Optimise{Optimise::What::start});
-    scene.wait([](const Snapshot& s) { return s.history && s.history->size() > 20; });
+    scene.wait([](const Snapshot& s) {
+        return s.optimisation.history && s.optimisation.history->size() > 20;
+    });
     changed.set("/forces/-",
                 Document::parse(R"({"type": "drag", "name": "air", "linear": 0.01})").root());
-    CHECK_FALSE(scene.apply(changed)->error);
+    CHECK_FALSE(scene.apply(changed)->reports.error);
     scene.wait([](const Snapshot& s) {
-        return s.history->back().build == s.build && s.history->back().loss < 1e-3;
+        return s.optimisation.history->back().build == s.scene.build &&
+               s.optimisation.history->back().loss < 1e-3;
     });
     scene.session.send(Optimise{Optimise::What::stop});
     const auto ended = scene.wait_ended();
-    CHECK_FALSE(ended->error);
-    const IterationInfo &first = ended->history->front(), &last = ended->history->back();
+    CHECK_FALSE(ended->reports.error);
+    const IterationInfo &first = ended->optimisation.history->front(),
+                        &last = ended->optimisation.history->back();
     CHECK(first.build != last.build);
-    CHECK(last.build == ended->build);
+    CHECK(last.build == ended->scene.build);
     CHECK(last.loss < 1e-3);
     CHECK(loss_of(changed, scene.file, *last.parameters) == last.loss);
     // An iteration of the older scene can still be looked at.
     scene.session.send(ShowIteration{0});
     scene.wait([&](const Snapshot& s) {
-        return s.shown_iteration == 0 && s.shown_build == first.build && s.loss == first.loss;
+        return s.optimisation.shown_iteration == 0 && s.scene.shown_build == first.build &&
+               s.run.loss == first.loss;
     });
 }
 
@@ -132,29 +139,30 @@ TEST_CASE("session: a failed edit keeps the old scene, and says where the fault 
     Document changed = *scene.document;
     changed.set("/forces/0/stiffness", -1);
     const auto failed = scene.apply(changed);
-    REQUIRE(failed->error);
-    CHECK(failed->error->json_pointer() == "/forces/0/stiffness");
-    CHECK(failed->error->place().line == 21);  // of the force: the number is not in the file
-    CHECK(failed->revision == scene.revision - 1);
-    CHECK(failed->applied_revision == scene.revision);
-    CHECK(failed->stage == before->stage);
+    REQUIRE(failed->reports.error);
+    CHECK(failed->reports.error->json_pointer() == "/forces/0/stiffness");
+    CHECK(failed->reports.error->place().line ==
+          21);  // of the force: the number is not in the file
+    CHECK(failed->handover.revision == scene.revision - 1);
+    CHECK(failed->handover.applied_revision == scene.revision);
+    CHECK(failed->scene.stage == before->scene.stage);
     scene.session.send(Seek{12});
     scene.frame_at(12);
     // A fault that stands in a text is where it stands.
     std::string text = scene.document->to_text();
     text.replace(text.find("\"ball\", 0"), 6, "\"bell\"");
     const auto misspelt = scene.apply(Document::parse(text, "scene.json"));
-    REQUIRE(misspelt->error);
-    CHECK(misspelt->error->place().line > 20);
+    REQUIRE(misspelt->reports.error);
+    CHECK(misspelt->reports.error->place().line > 20);
     // Without objective or parameters there is nothing to optimise: said, and the program goes on.
     changed = *test::load_document(scene.file);
     changed.erase("/parameters");
-    CHECK_FALSE(scene.apply(changed)->error);
+    CHECK_FALSE(scene.apply(changed)->reports.error);
     scene.session.send(Optimise{Optimise::What::start});
-    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
-    CHECK(std::string(refused->error->what()).find("no parameters") != std::string::npos);
-    CHECK_FALSE(scene.apply(*test::load_document(scene.file))->error);
-    scene.wait([&](const Snapshot& s) { return s.loss == before->loss; });
+    const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
+    CHECK(std::string(refused->reports.error->what()).find("no parameters") != std::string::npos);
+    CHECK_FALSE(scene.apply(*test::load_document(scene.file))->reports.error);
+    scene.wait([&](const Snapshot& s) { return s.run.loss == before->run.loss; });
 }
 
 TEST_CASE("session: a scene that diverges, and one without memory for gradients, are told") {
@@ -163,18 +171,20 @@ TEST_CASE("session: a scene that diverges, and one without memory for gradients,
     Document changed = *scene.document;
     changed.set("/forces/0/stiffness", 1e30);
     scene.apply(changed);
-    const auto diverged = scene.wait(
-        [](const Snapshot& s) { return s.activity == Activity::idle && s.error != nullptr; });
-    CHECK(std::isnan(diverged->loss));
+    const auto diverged = scene.wait([](const Snapshot& s) {
+        return s.reports.activity == Activity::idle && s.reports.error != nullptr;
+    });
+    CHECK(std::isnan(diverged->run.loss));
     const auto ended = scene.optimise();
-    CHECK(ended->history->empty());
-    CHECK_FALSE(scene.apply(*test::load_document(scene.file))->error);
+    CHECK(ended->optimisation.history->empty());
+    CHECK_FALSE(scene.apply(*test::load_document(scene.file))->reports.error);
     changed = *scene.document;
     changed.set("/gradients", Node::object({{"memory", "100 bytes"}}));
     scene.apply(changed);
     scene.session.send(Optimise{Optimise::What::start});
     scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.error != nullptr && s.steps_computed == s.steps;
+        return s.reports.activity == Activity::idle && s.reports.error != nullptr &&
+               s.run.steps_computed == s.run.steps;
     });
 }
 
@@ -187,11 +197,12 @@ TEST_CASE("session: a long step blocks neither commands nor snapshots, nor the e
     changed.set("/time/substeps", 100000);
     changed.set("/time/steps", 1000);
     scene.session.send(Apply{std::make_shared<const Document>(changed), 99, scene.file, false});
-    scene.wait(
-        [](const Snapshot& s) { return s.revision == 99 && s.activity == Activity::simulating; });
+    scene.wait([](const Snapshot& s) {
+        return s.handover.revision == 99 && s.reports.activity == Activity::simulating;
+    });
     scene.session.send(SetSpeed{3});
     scene.session.send(Play{true});
-    scene.wait([](const Snapshot& s) { return s.playing && s.speed_asked == 3; });
+    scene.wait([](const Snapshot& s) { return s.run.playing && s.run.speed_asked == 3; });
 }
 
 TEST_CASE("session: the derivatives of the state are shown at the time that is gone to") {
@@ -210,7 +221,7 @@ TEST_CASE("session: the derivatives of the state are shown at the time that is g
         scene.session.send(Seek{step});
         std::vector<double> arrows;
         scene.wait([&](const Snapshot& s) {
-            if (s.step != step) return false;
+            if (s.run.step != step) return false;
             const auto frame = scene.exchange->acquire();
             if (!frame || frame->step != step) return false;
             arrows = scene.exchange->read(*frame, "arrows");
@@ -222,10 +233,10 @@ TEST_CASE("session: the derivatives of the state are shown at the time that is g
     scene.session.send(FrameContents{"cage.rest_length gradient", "", false});
     scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        if (!frame || !s.gradient) return false;
+        if (!frame || !s.values.gradient) return false;
         const auto colours = scene.exchange->read(*frame, "cage colour");
         for (std::size_t k = 0; k < 8; ++k)
-            if (colours[k] != static_cast<float>((*s.gradient)[k])) return false;
+            if (colours[k] != static_cast<float>((*s.values.gradient)[k])) return false;
         return true;
     });
     scene.session.send(
@@ -241,10 +252,10 @@ TEST_CASE("session: the objective's terms have names while a run goes on, and no
     OpenScene scene(test::scene_file("hanging_net.json"));
     bool named = true, valued = false;
     scene.wait([&](const Snapshot& s) {
-        if (s.steps_computed == 0) return false;
-        const bool complete = !std::isnan(s.loss);
-        named &= s.terms.size() == 1 && !s.terms.front().name.empty();
-        valued |= !complete && !std::isnan(s.terms.front().value);
+        if (s.run.steps_computed == 0) return false;
+        const bool complete = !std::isnan(s.run.loss);
+        named &= s.run.terms.size() == 1 && !s.run.terms.front().name.empty();
+        valued |= !complete && !std::isnan(s.run.terms.front().value);
         return complete;
     });
     CHECK(named);
@@ -255,26 +266,28 @@ TEST_CASE("session: check, scan and profile") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     scene.wait_complete();
     scene.session.send(CheckGradient{});
-    const auto checked = scene.wait([](const Snapshot& s) { return s.check != nullptr; });
-    CHECK(checked->check->size() == 16);  // 8 entries, 8 directions
-    for (const CheckRow& row : *checked->check) CHECK(row.passed);
+    const auto checked = scene.wait([](const Snapshot& s) { return s.tools.check != nullptr; });
+    CHECK(checked->tools.check->size() == 16);  // 8 entries, 8 directions
+    for (const CheckRow& row : *checked->tools.check) CHECK(row.passed);
 
     Scan scan;
     scan.names = {"cage.rest_length[0]", ""};
     scan.count = 11;
     scene.session.send(scan);
-    auto scanned = scene.wait([](const Snapshot& s) { return s.landscape && s.landscape->done; });
-    const Landscape& line = *scanned->landscape;
+    auto scanned =
+        scene.wait([](const Snapshot& s) { return s.tools.landscape && s.tools.landscape->done; });
+    const Landscape& line = *scanned->tools.landscape;
     REQUIRE(line.losses.size() == 11);
-    CHECK(line.slope[0] == (*scanned->gradient)[0]);
-    CHECK(line.losses[5] == doctest::Approx(scanned->loss));  // the middle
+    CHECK(line.slope[0] == (*scanned->values.gradient)[0]);
+    CHECK(line.losses[5] == doctest::Approx(scanned->run.loss));  // the middle
     scan.names[1] = "cage.rest_length[3]";
     scene.session.send(scan);
     scanned = scene.wait([](const Snapshot& s) {
-        return s.landscape && s.landscape->done && s.landscape->losses.size() == 121;
+        return s.tools.landscape && s.tools.landscape->done &&
+               s.tools.landscape->losses.size() == 121;
     });
     // Every point is that of a run of its own, in whatever groups they were run.
-    const Landscape& square = *scanned->landscape;
+    const Landscape& square = *scanned->tools.landscape;
     Simulation alone(Scene::of(*scene.document, scene.file), test::all_modules(),
                      OpenScene::options(0).simulation);
     const std::vector<double> centre = alone.parameters().values();
@@ -293,18 +306,18 @@ TEST_CASE("session: check, scan and profile") {
     }
     scan.names[0] = "cage.nothing";
     scene.session.send(scan);
-    scene.wait([](const Snapshot& s) { return s.error != nullptr; });
+    scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
 
     scene.session.send(Profile{true});
-    const auto profiled = scene.wait([](const Snapshot& s) { return !s.launches.empty(); });
-    for (const LaunchInfo& launch : profiled->launches) {
+    const auto profiled = scene.wait([](const Snapshot& s) { return !s.tools.launches.empty(); });
+    for (const LaunchInfo& launch : profiled->tools.launches) {
         CAPTURE(launch.name);
         CHECK(launch.runs > 0);
         CHECK(launch.bytes > 0);
     }
-    CHECK_FALSE(profiled->checkpoint_plan.empty());
+    CHECK_FALSE(profiled->memory.checkpoint_plan.empty());
     // Each part of the energy, and their sum, which the damping of the cage makes smaller.
-    const auto& series = profiled->series;
+    const auto& series = profiled->run.series;
     for (const char* name :
          {"kinetic energy", "gravitational energy", "elastic energy of cage", "sum of energies"}) {
         CAPTURE(name);
@@ -322,20 +335,22 @@ TEST_CASE("session: what launches become, as text, without disturbing what runs"
     scene.wait_complete();
     scene.session.send(Profile{true});
     const auto profiled = scene.wait([](const Snapshot& s) {
-        return std::ranges::any_of(s.launches,
+        return std::ranges::any_of(s.tools.launches,
                                    [](const LaunchInfo& l) {
                                        return l.direction == Direction::adjoint &&
                                               l.name.find("cage") != std::string::npos;
                                    }) &&
-               s.activity == Activity::idle;
+               s.reports.activity == Activity::idle;
     });
     const auto text = [&](LaunchText asked) {
         scene.session.send(asked);
         return scene
-            .wait([&](const Snapshot& s) { return s.launch_text && s.launch_text->asked == asked; })
-            ->launch_text;
+            .wait([&](const Snapshot& s) {
+                return s.tools.launch_text && s.tools.launch_text->asked == asked;
+            })
+            ->tools.launch_text;
     };
-    for (const LaunchInfo& l : profiled->launches) {
+    for (const LaunchInfo& l : profiled->tools.launches) {
         CAPTURE(l.name);
         CAPTURE(name_of(l.direction));
         const auto ir = text({l.name, l.direction, l.direction, backend::KernelText::ir});
@@ -353,14 +368,17 @@ TEST_CASE("session: what launches become, as text, without disturbing what runs"
     const auto none =
         text({"nobody", Direction::forward, Direction::forward, backend::KernelText::ir});
     CHECK(none->problem.find("nobody") != std::string::npos);
-    CHECK_FALSE(scene.session.snapshot()->error);
+    CHECK_FALSE(scene.session.snapshot()->reports.error);
     // Answered while an optimisation runs, which goes on.
     scene.session.send(Optimise{Optimise::What::start});
-    scene.wait([](const Snapshot& s) { return s.history && !s.history->empty(); });
-    const LaunchInfo& first = profiled->launches.front();
+    scene.wait([](const Snapshot& s) {
+        return s.optimisation.history && !s.optimisation.history->empty();
+    });
+    const LaunchInfo& first = profiled->tools.launches.front();
     text({first.name, first.direction, first.direction, backend::KernelText::cuda});
     scene.wait([](const Snapshot& s) {
-        return s.history && static_cast<std::int64_t>(s.history->size()) > s.iterations_planned;
+        return s.optimisation.history && static_cast<std::int64_t>(s.optimisation.history->size()) >
+                                             s.optimisation.iterations_planned;
     });
 }
 
@@ -374,11 +392,11 @@ TEST_CASE("session: every bundled scene is opened, drawn and run to its end") {
         }
         OpenScene scene(file);
         const auto snapshot = scene.wait_complete();
-        CHECK_FALSE(snapshot->error);
-        CHECK(snapshot->stage->drawables.size() > 0);
-        scene.session.send(Seek{snapshot->steps});
-        scene.frame_at(snapshot->steps);
-        for (const ShownField& field : snapshot->colours)
+        CHECK_FALSE(snapshot->reports.error);
+        CHECK(snapshot->scene.stage->drawables.size() > 0);
+        scene.session.send(Seek{snapshot->run.steps});
+        scene.frame_at(snapshot->run.steps);
+        for (const ShownField& field : snapshot->view.colours)
             if (!field.gradient) scene.session.send(FrameContents{field.name, "", false});
     }
 }

@@ -55,14 +55,14 @@ Document in_air(const Document& document) {
 // A window does it: whenever another stage is shown, frames go to memory of its shape.
 void connect(OpenScene& scene, const std::function<bool(const Snapshot&)>& condition) {
     const auto snapshot = scene.wait(condition);
-    if (&scene.exchange->stage() == snapshot->stage.get()) return;
-    scene.exchange = std::make_shared<test::PlainExchange>(snapshot->stage);
+    if (&scene.exchange->stage() == snapshot->scene.stage.get()) return;
+    scene.exchange = std::make_shared<test::PlainExchange>(snapshot->scene.stage);
     scene.session.send(ShowOn{scene.exchange});
 }
 
 void show(OpenScene& scene, std::int64_t iteration) {
     scene.session.send(ShowIteration{iteration});
-    connect(scene, [&](const Snapshot& s) { return s.shown_iteration == iteration; });
+    connect(scene, [&](const Snapshot& s) { return s.optimisation.shown_iteration == iteration; });
 }
 
 bool has(const std::vector<ShownField>& fields, const std::string& name) {
@@ -85,10 +85,10 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
             kept[iteration] = scene.exchange->read(scene.frame_at(17), "position");
         }
         const Document after = with_body(before);
-        CHECK_FALSE(scene.apply(after)->error);
+        CHECK_FALSE(scene.apply(after)->reports.error);
         connect(scene, [&](const Snapshot& s) {
-            return s.shown_build == s.build && s.build != ended->build &&
-                   s.activity == Activity::idle && s.steps_computed == s.steps;
+            return s.scene.shown_build == s.scene.build && s.scene.build != ended->scene.build &&
+                   s.reports.activity == Activity::idle && s.run.steps_computed == s.run.steps;
         });
         CHECK(scene.exchange->read(scene.frame_at(17), "position").size() == 33);
 
@@ -96,37 +96,41 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
             CAPTURE(iteration);
             show(scene, iteration);
             const auto shown = scene.wait([&](const Snapshot& s) {
-                return s.steps_computed == s.steps && s.shown_iteration == iteration;
+                return s.run.steps_computed == s.run.steps &&
+                       s.optimisation.shown_iteration == iteration;
             });
-            CHECK(shown->shown_build == ended->build);
+            CHECK(shown->scene.shown_build == ended->scene.build);
             CHECK(shown->shows_older_scene());
-            CHECK(shown->frame_bytes <= memory);
+            CHECK(shown->memory.frame_bytes <= memory);
             const auto frame = scene.frame_at(17);
             CHECK(frame.iteration == iteration);
             CHECK(scene.exchange->read(frame, "position") == kept[iteration]);
-            CHECK(kept[iteration] ==
-                  positions(before,
-                            *(*ended->history)[static_cast<std::size_t>(iteration)].parameters,
-                            17));
-            CHECK(shown->loss == (*ended->history)[static_cast<std::size_t>(iteration)].loss);
+            CHECK(
+                kept[iteration] ==
+                positions(
+                    before,
+                    *(*ended->optimisation.history)[static_cast<std::size_t>(iteration)].parameters,
+                    17));
+            CHECK(shown->run.loss ==
+                  (*ended->optimisation.history)[static_cast<std::size_t>(iteration)].loss);
             // What is told of the picture is of that scene; what is edited is of the newer one.
-            CHECK(has(shown->colours, "cage.rest_length gradient"));
-            CHECK(shown->quantities.size() < shown->present_quantities().size());
-            CHECK(std::ranges::none_of(shown->quantities, [](const QuantityInfo& q) {
+            CHECK(has(shown->view.colours, "cage.rest_length gradient"));
+            CHECK(shown->values.quantities.size() < shown->values.present_quantities().size());
+            CHECK(std::ranges::none_of(shown->values.quantities, [](const QuantityInfo& q) {
                 return q.path.starts_with("stone");
             }));
-            CHECK(std::ranges::any_of(shown->present_quantities(), [](const QuantityInfo& q) {
-                return q.path.starts_with("stone");
-            }));
+            CHECK(std::ranges::any_of(
+                shown->values.present_quantities(),
+                [](const QuantityInfo& q) { return q.path.starts_with("stone"); }));
         }
         // Back to the newest: the second simulation goes.
         scene.session.send(ShowIteration{});
         connect(scene, [](const Snapshot& s) {
-            return s.shown_build == s.build && s.activity == Activity::idle &&
-                   s.older_simulation_bytes == 0;
+            return s.scene.shown_build == s.scene.build && s.reports.activity == Activity::idle &&
+                   s.memory.older_simulation_bytes == 0;
         });
         CHECK(scene.exchange->read(scene.frame_at(17), "position").size() == 33);
-        CHECK_FALSE(scene.session.snapshot()->error);
+        CHECK_FALSE(scene.session.snapshot()->reports.error);
     }
 }
 
@@ -139,7 +143,7 @@ TEST_CASE("session: an older scene's gradients are its own") {
     scene.session.send(Seek{11});
     show(scene, 4);
     Simulation alone(Scene::of(before, {}), test::all_modules(), OpenScene::options(0).simulation);
-    alone.parameters().set_values(*(*ended->history)[4].parameters);
+    alone.parameters().set_values(*(*ended->optimisation.history)[4].parameters);
     std::vector<double> expected;
     alone.run(true);
     alone.rollout().watch_adjoints([&](std::int64_t t) {
@@ -148,40 +152,40 @@ TEST_CASE("session: an older scene's gradients are its own") {
     alone.gradient();
     const auto shown = scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        return s.shown_iteration == 4 && frame && frame->step == 11 &&
+        return s.optimisation.shown_iteration == 4 && frame && frame->step == 11 &&
                scene.exchange->read(*frame, "arrows") == expected;
     });
-    CHECK(*shown->gradient == *(*ended->history)[4].gradient);
+    CHECK(*shown->values.gradient == *(*ended->optimisation.history)[4].gradient);
     // A check and a scan are of what is shown, too.
     scene.session.send(CheckGradient{});
-    const auto checked = scene.wait([](const Snapshot& s) { return s.check != nullptr; });
-    for (const CheckRow& row : *checked->check) CHECK(row.passed);
-    CHECK(checked->check->front().gradient ==
-          doctest::Approx((*ended->history)[4].gradient->front()).epsilon(1e-4));
+    const auto checked = scene.wait([](const Snapshot& s) { return s.tools.check != nullptr; });
+    for (const CheckRow& row : *checked->tools.check) CHECK(row.passed);
+    CHECK(checked->tools.check->front().gradient ==
+          doctest::Approx((*ended->optimisation.history)[4].gradient->front()).epsilon(1e-4));
     // What is pulled on, and accepted, is the scene as it is now.
     scene.session.send(Accept{7});
-    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
-    CHECK(std::string(refused->error->what()).find("branch from it") != std::string::npos);
-    CHECK(refused->answer_to != 7);
+    const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
+    CHECK(std::string(refused->reports.error->what()).find("branch from it") != std::string::npos);
+    CHECK(refused->handover.answer_to != 7);
 }
 
 TEST_CASE("session: a ghost of an older scene, where it fits and where it does not") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const Document before = *scene.document;
-    const auto history = scene.optimise()->history;
+    const auto history = scene.optimise()->optimisation.history;
     scene.session.send(Ghost{12});
     scene.apply(in_air(before));
     connect(scene, [](const Snapshot& s) {
-        return s.shown_build == s.build && s.activity == Activity::idle;
+        return s.scene.shown_build == s.scene.build && s.reports.activity == Activity::idle;
     });
     scene.session.send(Seek{30});
     const std::vector<double> expected = positions(before, *(*history)[12].parameters, 30);
     auto shown = scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        return s.ghost_iteration == 12 && frame && frame->step == 30 &&
+        return s.optimisation.ghost_iteration == 12 && frame && frame->step == 30 &&
                scene.exchange->read(*frame, "ghost position") == expected;
     });
-    CHECK(shown->ghost_problem == "");
+    CHECK(shown->optimisation.ghost_problem == "");
     CHECK(scene.exchange->read(scene.frame_at(30), "position") != expected);
     // Half the step, twice as many: the ghost is at the same time.
     Document finer = in_air(before);
@@ -189,9 +193,10 @@ TEST_CASE("session: a ghost of an older scene, where it fits and where it does n
     finer.set("/time/steps", 60);
     scene.apply(finer);
     connect(scene, [](const Snapshot& s) {
-        return s.shown_build == s.build && s.steps == 60 && s.activity == Activity::idle;
+        return s.scene.shown_build == s.scene.build && s.run.steps == 60 &&
+               s.reports.activity == Activity::idle;
     });
-    CHECK(scene.session.snapshot()->step == 60);  // the time has stayed
+    CHECK(scene.session.snapshot()->run.step == 60);  // the time has stayed
     scene.session.send(Seek{34});
     const std::vector<double> middle = positions(before, *(*history)[12].parameters, 17);
     scene.wait([&](const Snapshot&) {
@@ -202,14 +207,15 @@ TEST_CASE("session: a ghost of an older scene, where it fits and where it does n
     // Of another number of points it cannot be drawn: said once, and as long as it is so.
     scene.apply(with_body(before));
     connect(scene, [](const Snapshot& s) {
-        return s.shown_build == s.build && s.activity == Activity::idle && !s.ghost_problem.empty();
+        return s.scene.shown_build == s.scene.build && s.reports.activity == Activity::idle &&
+               !s.optimisation.ghost_problem.empty();
     });
     const auto said = scene.wait([](const Snapshot& s) {
-        return s.log && std::ranges::any_of(*s.log, [](const LogLine& l) {
+        return s.reports.log && std::ranges::any_of(*s.reports.log, [](const LogLine& l) {
                    return l.text.find("ghost of iteration 12 cannot be drawn") != std::string::npos;
                });
     });
-    CHECK(std::ranges::count_if(*said->log, [](const LogLine& l) {
+    CHECK(std::ranges::count_if(*said->reports.log, [](const LogLine& l) {
               return l.text.find("ghost of iteration") != std::string::npos;
           }) == 1);
     CHECK(std::isnan(scene.exchange->read(scene.frame_at(17), "ghost position").front()));
@@ -222,7 +228,7 @@ TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
     options.simulation.device = test::fresh_device();
     OpenScene scene(test::scene_file("spring_cage.json"), options);
     const Document before = *scene.document;
-    const auto history = scene.optimise()->history;
+    const auto history = scene.optimise()->optimisation.history;
     scene.apply(with_body(before));
     scene.session.send(Seek{17});
     for (const std::int64_t iteration : {3, 30, 12}) {
@@ -234,14 +240,14 @@ TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
     }
     scene.session.send(ShowIteration{});
     connect(scene, [](const Snapshot& s) {
-        return s.shown_build == s.build && s.activity == Activity::idle &&
-               s.older_simulation_bytes == 0;
+        return s.scene.shown_build == s.scene.build && s.reports.activity == Activity::idle &&
+               s.memory.older_simulation_bytes == 0;
     });
     scene.frame_at(17);
     scene.apply(in_air(before));
     scene.session.send(Ghost{12});
     connect(scene, [](const Snapshot& s) {
-        return s.shown_build == s.build && s.activity == Activity::idle;
+        return s.scene.shown_build == s.scene.build && s.reports.activity == Activity::idle;
     });
     const std::vector<double> expected = positions(before, *(*history)[12].parameters, 17);
     scene.wait([&](const Snapshot&) {
@@ -249,7 +255,7 @@ TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
         return frame && frame->step == 17 &&
                scene.exchange->read(*frame, "ghost position") == expected;
     });
-    CHECK_FALSE(scene.session.snapshot()->error);
+    CHECK_FALSE(scene.session.snapshot()->reports.error);
 }
 
 TEST_CASE("session: going back to a document makes its iterations those of the scene") {
@@ -259,36 +265,37 @@ TEST_CASE("session: going back to a document makes its iterations those of the s
     scene.apply(with_body(before));
     scene.session.send(Optimise{Optimise::What::one});
     const auto newer = scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.history->back().build == s.build;
+        return s.reports.activity == Activity::idle &&
+               s.optimisation.history->back().build == s.scene.build;
     });
-    CHECK(newer->best_iteration > 30);
+    CHECK(newer->optimisation.best_iteration > 30);
     // A branch answers with the scene as it was; applied, it goes on there.
     scene.session.send(Branch{10, 5});
-    const auto answered = scene.wait([](const Snapshot& s) { return s.answer_to == 5; });
-    CHECK(answered->answer_name == "Branch from iteration 10");
-    CHECK(answered->answer->to_text() == before.to_text());
-    const auto back = scene.apply(*answered->answer);
-    CHECK_FALSE(back->error);
+    const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 5; });
+    CHECK(answered->handover.answer_name == "Branch from iteration 10");
+    CHECK(answered->handover.answer->to_text() == before.to_text());
+    const auto back = scene.apply(*answered->handover.answer);
+    CHECK_FALSE(back->reports.error);
     scene.session.send(Branch{10});
     scene.session.send(Optimise{Optimise::What::one});
-    const std::size_t rows = newer->history->size();
+    const std::size_t rows = newer->optimisation.history->size();
     const auto branched = scene.wait([&](const Snapshot& s) {
-        return s.activity == Activity::idle && s.history->size() == rows + 1;
+        return s.reports.activity == Activity::idle && s.optimisation.history->size() == rows + 1;
     });
-    CHECK(branched->build == ended->build);
-    const IterationInfo& row = branched->history->back();
+    CHECK(branched->scene.build == ended->scene.build);
+    const IterationInfo& row = branched->optimisation.history->back();
     CHECK(row.branched_from == 10);
-    CHECK(row.build == ended->build);
+    CHECK(row.build == ended->scene.build);
     // Gradient descent has no memory: the same row as the one after iteration 10.
-    CHECK(row.loss == (*ended->history)[11].loss);
-    CHECK(branched->best_iteration == 30);
+    CHECK(row.loss == (*ended->optimisation.history)[11].loss);
+    CHECK(branched->optimisation.best_iteration == 30);
     // What was newer is the older now; without a number a branch from it is refused.
     scene.session.send(Branch{static_cast<std::int64_t>(rows) - 1});
-    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
-    CHECK(std::string(refused->error->what()).find("before an edit") != std::string::npos);
+    const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
+    CHECK(std::string(refused->reports.error->what()).find("before an edit") != std::string::npos);
     // Undone: the newer one once more, with its iterations.
     scene.apply(with_body(before));
-    scene.wait([&](const Snapshot& s) { return s.build == newer->build; });
+    scene.wait([&](const Snapshot& s) { return s.scene.build == newer->scene.build; });
 }
 
 TEST_CASE("session: iterations from before a number was changed, and a scene after it") {
@@ -296,33 +303,38 @@ TEST_CASE("session: iterations from before a number was changed, and a scene aft
     Document first = *scene.document;
     scene.session.send(Optimise{Optimise::What::one});
     scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.history && s.history->size() == 2;
+        return s.reports.activity == Activity::idle && s.optimisation.history &&
+               s.optimisation.history->size() == 2;
     });
     Document second = first;
     second.set("/forces/0/stiffness", 60);
     scene.apply(second);
     scene.session.send(Optimise{Optimise::What::one});
-    const auto both = scene.wait(
-        [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 3; });
-    CHECK(both->history->front().build == both->history->back().build);
+    const auto both = scene.wait([](const Snapshot& s) {
+        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 3;
+    });
+    CHECK(both->optimisation.history->front().build == both->optimisation.history->back().build);
     scene.apply(with_body(second));
     scene.session.send(Seek{30});
     for (const std::int64_t iteration : {0, 2}) {
         show(scene, iteration);
         CHECK(scene.exchange->read(scene.frame_at(30), "position") ==
-              positions(iteration == 0 ? first : second,
-                        *(*both->history)[static_cast<std::size_t>(iteration)].parameters, 30));
+              positions(
+                  iteration == 0 ? first : second,
+                  *(*both->optimisation.history)[static_cast<std::size_t>(iteration)].parameters,
+                  30));
     }
     // An edit is seen where it acts.
     Document third = with_body(second);
     third.set("/forces/0/stiffness", 70);
     scene.apply(third);
-    connect(scene, [](const Snapshot& s) { return s.shown_build == s.build; });
+    connect(scene, [](const Snapshot& s) { return s.scene.shown_build == s.scene.build; });
     // Another scene has no history of this one.
     scene.apply(first, true);
-    const auto fresh = scene.wait(
-        [](const Snapshot& s) { return s.history->empty() && s.activity == Activity::idle; });
-    CHECK(fresh->older_scene_bytes == 0);
+    const auto fresh = scene.wait([](const Snapshot& s) {
+        return s.optimisation.history->empty() && s.reports.activity == Activity::idle;
+    });
+    CHECK(fresh->memory.older_scene_bytes == 0);
 }
 
 TEST_CASE("session: older scenes are kept as far as memory goes, and then told") {
@@ -333,33 +345,36 @@ TEST_CASE("session: older scenes are kept as far as memory goes, and then told")
     for (int k = 1; k <= 8; ++k) {
         scene.session.send(Optimise{Optimise::What::one});
         scene.wait([&](const Snapshot& s) {
-            return s.activity == Activity::idle && s.history && !s.history->empty() &&
-                   s.history->back().build == s.build;
+            return s.reports.activity == Activity::idle && s.optimisation.history &&
+                   !s.optimisation.history->empty() &&
+                   s.optimisation.history->back().build == s.scene.build;
         });
         Document next = first;
         next.set("/time/steps", 30 + k);
         scene.apply(next);
         const auto now = scene.wait_complete();
-        CHECK(now->frame_bytes <= limit);
-        CHECK(now->older_scene_bytes > 0);
-        CHECK(now->older_scene_bytes <= limit / 8);
+        CHECK(now->memory.frame_bytes <= limit);
+        CHECK(now->memory.older_scene_bytes > 0);
+        CHECK(now->memory.older_scene_bytes <= limit / 8);
     }
     const auto ended = scene.wait([](const Snapshot& s) {
-        return !s.history->front().can_show && s.history->back().can_show;
+        return !s.optimisation.history->front().can_show && s.optimisation.history->back().can_show;
     });
-    const auto kept = std::ranges::count(*ended->history, true, &IterationInfo::can_show);
+    const auto kept =
+        std::ranges::count(*ended->optimisation.history, true, &IterationInfo::can_show);
     CHECK(kept > 1);
     scene.session.send(ShowIteration{0});
     scene.wait([](const Snapshot& s) {
-        return s.log && s.log->back().text.find("cannot be shown") != std::string::npos;
+        return s.reports.log &&
+               s.reports.log->back().text.find("cannot be shown") != std::string::npos;
     });
-    const std::int64_t newest = ended->history->back().iteration;
+    const std::int64_t newest = ended->optimisation.history->back().iteration;
     scene.session.send(ShowIteration{newest});
     const auto shown = scene.wait([&](const Snapshot& s) {
-        return s.shown_iteration == newest && s.steps_computed == s.steps;
+        return s.optimisation.shown_iteration == newest && s.run.steps_computed == s.run.steps;
     });
-    CHECK(shown->loss == ended->history->back().loss);
-    CHECK(shown->steps == 37);
+    CHECK(shown->run.loss == ended->optimisation.history->back().loss);
+    CHECK(shown->run.steps == 37);
 }
 
 TEST_CASE("session: where a file that the older scene reads has changed, nothing wrong is shown") {
@@ -382,35 +397,39 @@ TEST_CASE("session: where a file that the older scene reads has changed, nothing
     document.set("/time/steps", 31);
     scene.apply(document);
     const auto newer = scene.wait_complete();
-    const auto gone = std::ranges::find(*newer->history, false, &IterationInfo::frames_kept);
-    REQUIRE(gone != newer->history->end());
+    const auto gone =
+        std::ranges::find(*newer->optimisation.history, false, &IterationInfo::frames_kept);
+    REQUIRE(gone != newer->optimisation.history->end());
     scene.session.send(ShowIteration{gone->iteration});
-    scene.wait([&](const Snapshot& s) { return s.loss == gone->loss; });
+    scene.wait([&](const Snapshot& s) { return s.run.loss == gone->loss; });
     scene.session.send(ShowIteration{});
-    scene.wait([](const Snapshot& s) { return s.older_simulation_bytes == 0; });
+    scene.wait([](const Snapshot& s) { return s.memory.older_simulation_bytes == 0; });
     // The numbers it was run with are kept, whatever the file has now.
     anchors[0] = 0.25;
     write();
-    const auto other = std::ranges::find_if(*newer->history, [&](const IterationInfo& row) {
-        return !row.frames_kept && row.iteration != gone->iteration;
-    });
-    REQUIRE(other != newer->history->end());
+    const auto other =
+        std::ranges::find_if(*newer->optimisation.history, [&](const IterationInfo& row) {
+            return !row.frames_kept && row.iteration != gone->iteration;
+        });
+    REQUIRE(other != newer->optimisation.history->end());
     scene.session.send(ShowIteration{other->iteration});
-    scene.wait([&](const Snapshot& s) { return s.loss == other->loss; });
+    scene.wait([&](const Snapshot& s) { return s.run.loss == other->loss; });
     scene.session.send(ShowIteration{});
-    scene.wait([](const Snapshot& s) { return s.older_simulation_bytes == 0; });
+    scene.wait([](const Snapshot& s) { return s.memory.older_simulation_bytes == 0; });
     // One anchor more is another scene.
     anchors.insert(anchors.end(), {0, 0, 2});
     write();
-    const auto rows = scene.session.snapshot()->history;
+    const auto rows = scene.session.snapshot()->optimisation.history;
     const auto last = std::ranges::find_if(*rows, [](const auto& row) { return !row.frames_kept; });
     REQUIRE(last != rows->end());
     scene.session.send(ShowIteration{last->iteration});
     const auto refused = scene.wait([](const Snapshot& s) {
-        return s.error != nullptr && s.activity == Activity::idle && s.shown_build == s.build;
+        return s.reports.error != nullptr && s.reports.activity == Activity::idle &&
+               s.scene.shown_build == s.scene.build;
     });
-    CHECK(std::string(refused->error->what()).find("has changed since") != std::string::npos);
-    CHECK(refused->build == newer->build);
-    CHECK(refused->shown_iteration != last->iteration);
-    CHECK_FALSE(ended->error);
+    CHECK(std::string(refused->reports.error->what()).find("has changed since") !=
+          std::string::npos);
+    CHECK(refused->scene.build == newer->scene.build);
+    CHECK(refused->optimisation.shown_iteration != last->iteration);
+    CHECK_FALSE(ended->reports.error);
 }

@@ -41,19 +41,19 @@ TEST_CASE("session: an optimisation has the rows of Optimization alone, bit for 
         OpenScene scene(test::scene_file(file));
         const auto snapshot = scene.optimise();
         const auto expected = rows_of(Scene::load(scene.file));
-        REQUIRE(snapshot->history->size() == expected.size());
+        REQUIRE(snapshot->optimisation.history->size() == expected.size());
         for (std::size_t k = 0; k < expected.size(); ++k) {
-            const IterationInfo& row = (*snapshot->history)[k];
+            const IterationInfo& row = (*snapshot->optimisation.history)[k];
             CHECK(row.iteration == static_cast<std::int64_t>(k));
             CHECK(row.loss == expected[k].loss);
             CHECK(*row.parameters == expected[k].parameters);
             CHECK(*row.gradient == expected[k].gradient);
         }
-        CHECK(snapshot->history->back().loss < 0.1 * expected.front().loss);
-        CHECK(snapshot->stopped_well);
-        CHECK((snapshot->stop_reason.starts_with("limit: all ") ||
-               snapshot->stop_reason.starts_with("converged: ")));
-        CHECK_FALSE(snapshot->error);
+        CHECK(snapshot->optimisation.history->back().loss < 0.1 * expected.front().loss);
+        CHECK(snapshot->optimisation.stopped_well);
+        CHECK((snapshot->optimisation.stop_reason.starts_with("limit: all ") ||
+               snapshot->optimisation.stop_reason.starts_with("converged: ")));
+        CHECK_FALSE(snapshot->reports.error);
     }
 }
 
@@ -62,26 +62,29 @@ TEST_CASE("session: single iterations, a pause, and going on change no bit of th
     scene.wait_complete();
     scene.session.send(Optimise{Optimise::What::one});
     scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.history && s.history->size() == 2;
+        return s.reports.activity == Activity::idle && s.optimisation.history &&
+               s.optimisation.history->size() == 2;
     });
     scene.session.send(Optimise{Optimise::What::one});
-    scene.wait(
-        [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 3; });
+    scene.wait([](const Snapshot& s) {
+        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 3;
+    });
     scene.session.send(Optimise{Optimise::What::start});
     scene.session.send(Optimise{Optimise::What::pause});
     const auto snapshot = scene.optimise();
     const auto expected = rows_of(Scene::load(scene.file));
-    REQUIRE(snapshot->history->size() == expected.size());
+    REQUIRE(snapshot->optimisation.history->size() == expected.size());
     for (std::size_t k = 0; k < expected.size(); ++k)
-        CHECK((*snapshot->history)[k].loss == expected[k].loss);
-    CHECK(snapshot->best_iteration == 30);
-    CHECK(snapshot->shown_iteration == 30);
+        CHECK((*snapshot->optimisation.history)[k].loss == expected[k].loss);
+    CHECK(snapshot->optimisation.best_iteration == 30);
+    CHECK(snapshot->optimisation.shown_iteration == 30);
     // Once more: as many iterations as before.
     scene.session.send(Optimise{Optimise::What::start});
-    const auto longer = scene.wait(
-        [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 61; });
+    const auto longer = scene.wait([](const Snapshot& s) {
+        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 61;
+    });
     const auto all = rows_of(Scene::load(scene.file), 60);
-    CHECK(longer->history->back().loss == all.back().loss);
+    CHECK(longer->optimisation.history->back().loss == all.back().loss);
 }
 
 TEST_CASE("session: another scene has its own number of iterations") {
@@ -91,49 +94,51 @@ TEST_CASE("session: another scene has its own number of iterations") {
     longer.set("/optimizer/iterations", 3);
     scene.file = test::scene_file("thrown_ball.json");
     const auto opened = scene.apply(longer, true);
-    CHECK(opened->iterations_planned == 3);
-    CHECK(opened->shown_iteration == -1);
-    CHECK(opened->stop_reason.empty());
-    CHECK(scene.optimise()->history->size() <= 4);
+    CHECK(opened->optimisation.iterations_planned == 3);
+    CHECK(opened->optimisation.shown_iteration == -1);
+    CHECK(opened->optimisation.stop_reason.empty());
+    CHECK(scene.optimise()->optimisation.history->size() <= 4);
 }
 
 TEST_CASE("session: the number of iterations by hand stays with an edit of the same scene") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     scene.optimise();
     scene.session.send(Optimise{Optimise::What::start});
-    scene.wait([](const Snapshot& s) { return s.iterations_planned == 60; });
+    scene.wait([](const Snapshot& s) { return s.optimisation.iterations_planned == 60; });
     scene.wait_ended();
     Document changed = *scene.document;
     changed.set("/bodies/0/positions/0/0", 0.1);  // built anew
-    CHECK(scene.apply(changed)->iterations_planned == 60);
+    CHECK(scene.apply(changed)->optimisation.iterations_planned == 60);
 }
 
 TEST_CASE("session: what was found is not shown as of the scene after an edit") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const auto ended = scene.optimise();
-    REQUIRE(ended->best_iteration == 30);
-    CHECK(ended->history->back().epoch == ended->epoch);
+    REQUIRE(ended->optimisation.best_iteration == 30);
+    CHECK(ended->optimisation.history->back().epoch == ended->scene.epoch);
     const Document before = *scene.document;
     Document changed = before;
     changed.set("/objective/0/target/0", 0.5);
     scene.apply(changed);
     const auto edited = scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.steps_computed == s.steps &&
-               s.shown_iteration == -1;
+        return s.reports.activity == Activity::idle && s.run.steps_computed == s.run.steps &&
+               s.optimisation.shown_iteration == -1;
     });
-    CHECK(edited->epoch != edited->history->back().epoch);
-    CHECK(edited->best_iteration == -1);
-    CHECK(edited->stop_reason.empty());
-    CHECK(edited->loss > 1000 * ended->loss);
+    CHECK(edited->scene.epoch != edited->optimisation.history->back().epoch);
+    CHECK(edited->optimisation.best_iteration == -1);
+    CHECK(edited->optimisation.stop_reason.empty());
+    CHECK(edited->run.loss > 1000 * ended->run.loss);
     // Taken back, it is the loss that was optimised.
     scene.apply(before);
-    const auto back = scene.wait([&](const Snapshot& s) { return s.epoch == ended->epoch; });
-    CHECK(back->best_iteration == 30);
+    const auto back =
+        scene.wait([&](const Snapshot& s) { return s.scene.epoch == ended->scene.epoch; });
+    CHECK(back->optimisation.best_iteration == 30);
     // So it is when what was found is written into the scene.
     scene.session.send(Accept{17});
-    const auto answered = scene.wait([](const Snapshot& s) { return s.answer_to == 17; });
-    CHECK(scene.apply(*answered->answer)->epoch == ended->epoch);
-    CHECK(scene.wait([](const Snapshot& s) { return !s.unaccepted; })->best_iteration == 30);
+    const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 17; });
+    CHECK(scene.apply(*answered->handover.answer)->scene.epoch == ended->scene.epoch);
+    CHECK(scene.wait([](const Snapshot& s) { return !s.optimisation.unaccepted; })
+              ->optimisation.best_iteration == 30);
 }
 
 TEST_CASE("session: an optimisation that has converged has ended well") {
@@ -143,27 +148,27 @@ TEST_CASE("session: an optimisation that has converged has ended well") {
     again.set("/optimizer/iterations", 200);
     scene.apply(again);
     const auto ended = scene.optimise();
-    CHECK(ended->stop_reason.starts_with("converged: "));
-    CHECK(ended->stopped_well);
+    CHECK(ended->optimisation.stop_reason.starts_with("converged: "));
+    CHECK(ended->optimisation.stopped_well);
     // The gradient is next to nothing there, and right.
     scene.session.send(CheckGradient{});
     const auto checked = scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.check && !s.check->empty();
+        return s.reports.activity == Activity::idle && s.tools.check && !s.tools.check->empty();
     });
-    for (const CheckRow& row : *checked->check) {
+    for (const CheckRow& row : *checked->tools.check) {
         CAPTURE(row.name);
         CAPTURE(row.error);
         CHECK(row.passed);
     }
-    CHECK(*checked->check_at == *checked->values);
+    CHECK(*checked->tools.check_at == *checked->values.flat);
 }
 
 TEST_CASE("session: the range of a list is that of all its numbers") {
     OpenScene scene(test::scene_file("wave_image.json"));
-    const auto shown = scene.wait([](const Snapshot& s) { return !s.quantities.empty(); });
-    const auto target =
-        std::ranges::find(shown->quantities, std::string("image.target"), &QuantityInfo::path);
-    REQUIRE(target != shown->quantities.end());
+    const auto shown = scene.wait([](const Snapshot& s) { return !s.values.quantities.empty(); });
+    const auto target = std::ranges::find(shown->values.quantities, std::string("image.target"),
+                                          &QuantityInfo::path);
+    REQUIRE(target != shown->values.quantities.end());
     // A hump of height 1 less its mean: the integral of exp(-r^2 / 800) over 256^2 nodes.
     const double mean = 800 * 3.14159265358979 / (256.0 * 256);
     CHECK(target->rows == 65536);
@@ -173,11 +178,13 @@ TEST_CASE("session: the range of a list is that of all its numbers") {
 
 TEST_CASE("session: any iteration can be shown, beside another one as a ghost") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    const auto history = scene.optimise()->history;
+    const auto history = scene.optimise()->optimisation.history;
     scene.session.send(Seek{30});
     scene.session.send(ShowIteration{3});
     scene.session.send(Ghost{12});
-    scene.wait([](const Snapshot& s) { return s.shown_iteration == 3 && s.ghost_iteration == 12; });
+    scene.wait([](const Snapshot& s) {
+        return s.optimisation.shown_iteration == 3 && s.optimisation.ghost_iteration == 12;
+    });
     const Scene written = Scene::load(scene.file);
     render::Frame frame = scene.frame_at(30);
     CHECK(frame.iteration == 3);
@@ -187,8 +194,9 @@ TEST_CASE("session: any iteration can be shown, beside another one as a ghost") 
           position_after(written, *(*history)[12].parameters));
     scene.session.send(Ghost{});
     scene.session.send(ShowIteration{});
-    scene.wait(
-        [](const Snapshot& s) { return s.shown_iteration == 30 && s.ghost_iteration == -1; });
+    scene.wait([](const Snapshot& s) {
+        return s.optimisation.shown_iteration == 30 && s.optimisation.ghost_iteration == -1;
+    });
     frame = scene.frame_at(30);
     CHECK(std::isnan(scene.exchange->read(frame, "ghost position").front()));
 }
@@ -199,11 +207,11 @@ TEST_CASE("session: trajectories stay within their memory, and are run again to 
     constexpr std::int64_t limit = 120'000;
     OpenScene scene(test::scene_file("spring_cage.json"), limit);
     const auto ended = scene.optimise();
-    CHECK(ended->frame_limit == limit);
-    CHECK(ended->frame_bytes <= limit);
+    CHECK(ended->memory.frame_limit == limit);
+    CHECK(ended->memory.frame_bytes <= limit);
     const auto kept = [](const Snapshot& s) {
         std::int64_t count = 0;
-        for (const IterationInfo& row : *s.history) count += row.frames_kept ? 1 : 0;
+        for (const IterationInfo& row : *s.optimisation.history) count += row.frames_kept ? 1 : 0;
         return count;
     };
     CHECK(kept(*ended) > 1);
@@ -213,13 +221,14 @@ TEST_CASE("session: trajectories stay within their memory, and are run again to 
     for (const std::int64_t iteration : {0, 5, 10, 15, 20, 25, 30, 0}) {
         scene.session.send(ShowIteration{iteration});
         const auto shown = scene.wait([&](const Snapshot& s) {
-            CHECK(s.frame_bytes <= limit);
+            CHECK(s.memory.frame_bytes <= limit);
             // The loss comes a little later than the last step.
-            return s.shown_iteration == iteration && s.steps_computed == 30 && !std::isnan(s.loss);
+            return s.optimisation.shown_iteration == iteration && s.run.steps_computed == 30 &&
+                   !std::isnan(s.run.loss);
         });
         const render::Frame frame = scene.frame_at(30);
-        const auto& row = (*ended->history)[static_cast<std::size_t>(iteration)];
-        CHECK(shown->loss == row.loss);
+        const auto& row = (*ended->optimisation.history)[static_cast<std::size_t>(iteration)];
+        CHECK(shown->run.loss == row.loss);
         CHECK(scene.exchange->read(frame, "position") == position_after(written, *row.parameters));
     }
 }
@@ -229,54 +238,60 @@ TEST_CASE("session: a branch goes on from an older iteration") {
     const auto before = scene.optimise();
     scene.session.send(Branch{10});
     scene.session.send(Optimise{Optimise::What::one});
-    const auto after = scene.wait(
-        [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 32; });
-    const IterationInfo& row = after->history->back();
+    const auto after = scene.wait([](const Snapshot& s) {
+        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 32;
+    });
+    const IterationInfo& row = after->optimisation.history->back();
     CHECK(row.iteration == 31);
     CHECK(row.branched_from == 10);
     // Gradient descent has no memory: the same row as the one after iteration 10.
-    CHECK(row.loss == (*before->history)[11].loss);
+    CHECK(row.loss == (*before->optimisation.history)[11].loss);
 }
 
 TEST_CASE("session: accepting writes the parameters that are shown, and nothing else") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const auto ended = scene.optimise();
     scene.session.send(ShowIteration{7});
-    scene.wait([](const Snapshot& s) { return s.shown_iteration == 7; });
+    scene.wait([](const Snapshot& s) { return s.optimisation.shown_iteration == 7; });
     scene.session.send(Accept{41});
-    const auto answered = scene.wait([](const Snapshot& s) { return s.answer_to == 41; });
-    CHECK(answered->answer_name == "Accept iteration 7");
+    const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 41; });
+    CHECK(answered->handover.answer_name == "Accept iteration 7");
     document::Document expected = *scene.document;
     expected.set("/forces/0/rest_length",
-                 document::written_form(*(*ended->history)[7].parameters, 1, false));
-    CHECK(answered->answer->to_text() == expected.to_text());
+                 document::written_form(*(*ended->optimisation.history)[7].parameters, 1, false));
+    CHECK(answered->handover.answer->to_text() == expected.to_text());
     // Its values are those of that iteration from then on, in the scene as it runs.
-    const auto applied = scene.apply(*answered->answer);
-    CHECK_FALSE(applied->error);
+    const auto applied = scene.apply(*answered->handover.answer);
+    CHECK_FALSE(applied->reports.error);
     scene.session.send(ShowIteration{});
     const auto shown = scene.wait([&](const Snapshot& s) {
-        return s.activity == Activity::idle && s.values &&
-               *s.values == *(*ended->history)[7].parameters && s.steps_computed == 30;
+        return s.reports.activity == Activity::idle && s.values.flat &&
+               *s.values.flat == *(*ended->optimisation.history)[7].parameters &&
+               s.run.steps_computed == 30;
     });
-    CHECK(shown->loss == (*ended->history)[7].loss);
+    CHECK(shown->run.loss == (*ended->optimisation.history)[7].loss);
     scene.session.send(Revert{});
     scene.session.send(Reset{});
     const auto reset = scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.step == 0 && s.steps_computed == 30;
+        return s.reports.activity == Activity::idle && s.run.step == 0 &&
+               s.run.steps_computed == 30;
     });
-    CHECK(*reset->values == *(*ended->history)[7].parameters);
+    CHECK(*reset->values.flat == *(*ended->optimisation.history)[7].parameters);
     // Nothing is lost: the iterations can be shown, and others follow them.
-    REQUIRE(reset->history->size() == ended->history->size());
+    REQUIRE(reset->optimisation.history->size() == ended->optimisation.history->size());
     scene.session.send(ShowIteration{3});
-    const auto third = scene.wait(
-        [](const Snapshot& s) { return s.shown_iteration == 3 && s.steps_computed == 30; });
-    CHECK(third->loss == (*ended->history)[3].loss);
+    const auto third = scene.wait([](const Snapshot& s) {
+        return s.optimisation.shown_iteration == 3 && s.run.steps_computed == 30;
+    });
+    CHECK(third->run.loss == (*ended->optimisation.history)[3].loss);
     scene.session.send(Reset{});
     scene.session.send(Optimise{Optimise::What::one});
     const auto more = scene.wait([&](const Snapshot& s) {
-        return s.activity == Activity::idle && s.history->size() == ended->history->size() + 2;
+        return s.reports.activity == Activity::idle &&
+               s.optimisation.history->size() == ended->optimisation.history->size() + 2;
     });
-    CHECK(*(*more->history)[ended->history->size()].parameters == *(*ended->history)[7].parameters);
+    CHECK(*(*more->optimisation.history)[ended->optimisation.history->size()].parameters ==
+          *(*ended->optimisation.history)[7].parameters);
 }
 
 TEST_CASE("session: what iterations hold is bounded, shown, and thinned out evenly") {
@@ -287,18 +302,20 @@ TEST_CASE("session: what iterations hold is bounded, shown, and thinned out even
     };
     const auto all = optimised(64 << 20), few = optimised(24'000);
     const auto every = all->session.snapshot();
-    const auto kept = few->wait([](const Snapshot& s) { return s.history->size() == 31; });
-    const auto parameters = static_cast<std::int64_t>(every->history->front().parameters->size());
+    const auto kept =
+        few->wait([](const Snapshot& s) { return s.optimisation.history->size() == 31; });
+    const auto parameters =
+        static_cast<std::int64_t>(every->optimisation.history->front().parameters->size());
     const std::int64_t row = std::int64_t{2} * 8 * parameters;  // with the gradient
-    CHECK(every->iteration_bytes == 31 * row);
-    CHECK(kept->iteration_bytes <= 24'000 / 8);
-    CHECK(kept->frame_bytes >= kept->iteration_bytes);
+    CHECK(every->memory.iteration_bytes == 31 * row);
+    CHECK(kept->memory.iteration_bytes <= 24'000 / 8);
+    CHECK(kept->memory.frame_bytes >= kept->memory.iteration_bytes);
     std::int64_t held = 0, gone = 0, farthest = 0, last = 0;
-    for (const IterationInfo& i : *kept->history) {
+    for (const IterationInfo& i : *kept->optimisation.history) {
         held += i.parameters ? row / 2 : 0;
         held += i.gradient ? row / 2 : 0;
         CHECK(i.can_show == (i.parameters != nullptr));
-        CHECK(i.loss == (*every->history)[static_cast<std::size_t>(i.iteration)].loss);
+        CHECK(i.loss == (*every->optimisation.history)[static_cast<std::size_t>(i.iteration)].loss);
         if (!i.can_show) {
             ++gone;
             continue;
@@ -306,27 +323,31 @@ TEST_CASE("session: what iterations hold is bounded, shown, and thinned out even
         farthest = std::max(farthest, i.iteration - last);
         last = i.iteration;
     }
-    CHECK(held == kept->iteration_bytes);
+    CHECK(held == kept->memory.iteration_bytes);
     CHECK(gone > 0);
-    CHECK(kept->history->front().can_show);
-    CHECK(kept->history->back().can_show);
-    CHECK((*kept->history)[static_cast<std::size_t>(kept->best_iteration)].can_show);
+    CHECK(kept->optimisation.history->front().can_show);
+    CHECK(kept->optimisation.history->back().can_show);
+    CHECK((*kept->optimisation.history)[static_cast<std::size_t>(kept->optimisation.best_iteration)]
+              .can_show);
     CHECK(farthest <= 4);
     // A row without its gradient gets it back, bit for bit, when it is shown.
-    const auto bare = std::ranges::find_if(
-        *kept->history, [](const IterationInfo& i) { return i.can_show && !i.gradient; });
-    REQUIRE(bare != kept->history->end());
+    const auto bare = std::ranges::find_if(*kept->optimisation.history, [](const IterationInfo& i) {
+        return i.can_show && !i.gradient;
+    });
+    REQUIRE(bare != kept->optimisation.history->end());
     few->session.send(ShowIteration{bare->iteration});
     const auto shown = few->wait([&](const Snapshot& s) {
-        return s.shown_iteration == bare->iteration && s.gradient != nullptr;
+        return s.optimisation.shown_iteration == bare->iteration && s.values.gradient != nullptr;
     });
-    CHECK(*shown->gradient ==
-          *(*every->history)[static_cast<std::size_t>(bare->iteration)].gradient);
+    CHECK(*shown->values.gradient ==
+          *(*every->optimisation.history)[static_cast<std::size_t>(bare->iteration)].gradient);
     // One that cannot be shown says so.
-    const auto lost = std::ranges::find(*kept->history, false, &IterationInfo::can_show);
+    const auto lost =
+        std::ranges::find(*kept->optimisation.history, false, &IterationInfo::can_show);
     few->session.send(ShowIteration{lost->iteration});
     few->wait([&](const Snapshot& s) {
-        return s.log && s.log->back().text.find("cannot be shown") != std::string::npos;
+        return s.reports.log &&
+               s.reports.log->back().text.find("cannot be shown") != std::string::npos;
     });
 }
 
@@ -339,35 +360,39 @@ TEST_CASE("session: a history of more iterations than are kept is the coarser th
         for (int runs = 0; runs < 5; ++runs) {  // of 30 iterations each
             s->session.send(Optimise{Optimise::What::start});
             s->wait([&](const Snapshot& now) {
-                return now.activity == Activity::idle && !now.history->empty() &&
-                       now.history->back().iteration == std::int64_t{30} * (runs + 1);
+                return now.reports.activity == Activity::idle &&
+                       !now.optimisation.history->empty() &&
+                       now.optimisation.history->back().iteration == std::int64_t{30} * (runs + 1);
             });
         }
     const auto kept = scene.session.snapshot(), every = whole.session.snapshot();
-    REQUIRE(every->history->size() == 151);
-    CHECK(kept->history->size() <= 40);
-    CHECK(kept->history->size() >= 20);
-    CHECK(kept->history->front().iteration == 0);
-    CHECK(kept->history->back().iteration == 150);
-    CHECK(kept->best_iteration == every->best_iteration);
+    REQUIRE(every->optimisation.history->size() == 151);
+    CHECK(kept->optimisation.history->size() <= 40);
+    CHECK(kept->optimisation.history->size() >= 20);
+    CHECK(kept->optimisation.history->front().iteration == 0);
+    CHECK(kept->optimisation.history->back().iteration == 150);
+    CHECK(kept->optimisation.best_iteration == every->optimisation.best_iteration);
     std::int64_t before = -1, bytes = 0;
     bool best = false;
-    for (const IterationInfo& row : *kept->history) {
+    for (const IterationInfo& row : *kept->optimisation.history) {
         CHECK(row.iteration > before);
         before = row.iteration;
-        best |= row.iteration == kept->best_iteration;
-        CHECK(row.loss == (*every->history)[static_cast<std::size_t>(row.iteration)].loss);
+        best |= row.iteration == kept->optimisation.best_iteration;
+        CHECK(row.loss ==
+              (*every->optimisation.history)[static_cast<std::size_t>(row.iteration)].loss);
         bytes += static_cast<std::int64_t>(row.parameters->size() + row.gradient->size()) * 8;
     }
     CHECK(best);
-    CHECK(kept->iteration_bytes == bytes);
+    CHECK(kept->memory.iteration_bytes == bytes);
     // One that is gone: the one before it that was kept is shown.
     std::size_t gap = 1;
-    while ((*kept->history)[gap].iteration == (*kept->history)[gap - 1].iteration + 1) ++gap;
-    const std::int64_t there = (*kept->history)[gap - 1].iteration;
+    while ((*kept->optimisation.history)[gap].iteration ==
+           (*kept->optimisation.history)[gap - 1].iteration + 1)
+        ++gap;
+    const std::int64_t there = (*kept->optimisation.history)[gap - 1].iteration;
     scene.session.send(ShowIteration{there + 1});
     const auto shown = scene.wait([&](const Snapshot& s) {
-        return s.shown_iteration == there && s.steps_computed == s.steps;
+        return s.optimisation.shown_iteration == there && s.run.steps_computed == s.run.steps;
     });
-    CHECK(shown->loss == (*every->history)[static_cast<std::size_t>(there)].loss);
+    CHECK(shown->run.loss == (*every->optimisation.history)[static_cast<std::size_t>(there)].loss);
 }

@@ -31,9 +31,9 @@ std::vector<std::vector<double>> steps_of(const Scene& scene, const std::string&
 TEST_CASE("session: frames are the simulation's, at any step that is gone to") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const auto snapshot = scene.wait_complete();
-    CHECK(snapshot->name == "spring cage");
-    CHECK(snapshot->steps == 30);
-    CHECK(snapshot->frame_every == 1);
+    CHECK(snapshot->scene.name == "spring cage");
+    CHECK(snapshot->run.steps == 30);
+    CHECK(snapshot->run.frame_every == 1);
     const auto expected = steps_of(Scene::load(scene.file), "position");
     for (const std::int64_t step : {0, 30, 7, 29, 1}) {
         scene.session.send(Seek{step});
@@ -53,14 +53,15 @@ TEST_CASE("session: playing moves to the end, and begins again if that is wanted
     scene.wait_complete();
     scene.session.send(SetSpeed{20});
     scene.session.send(Play{true});
-    const auto end = scene.wait([](const Snapshot& s) { return s.step == 30 && !s.playing; });
-    CHECK(end->speed_asked == 20);
+    const auto end =
+        scene.wait([](const Snapshot& s) { return s.run.step == 30 && !s.run.playing; });
+    CHECK(end->run.speed_asked == 20);
     scene.session.send(Repeat{true});
     scene.session.send(Play{true});
-    scene.wait([](const Snapshot& s) { return s.playing && s.step > 20; });
-    scene.wait([](const Snapshot& s) { return s.playing && s.step < 10; });
+    scene.wait([](const Snapshot& s) { return s.run.playing && s.run.step > 20; });
+    scene.wait([](const Snapshot& s) { return s.run.playing && s.run.step < 10; });
     scene.session.send(Play{false});
-    scene.wait([](const Snapshot& s) { return !s.playing; });
+    scene.wait([](const Snapshot& s) { return !s.run.playing; });
 }
 
 TEST_CASE("session: as fast as possible is with the solver, and never slower than real time") {
@@ -75,13 +76,14 @@ TEST_CASE("session: as fast as possible is with the solver, and never slower tha
     scene.session.send(SetSpeed{0});
     scene.session.send(Play{true});
     // While it is computed, what is shown is the newest; and so time ends with the run.
-    const auto end = scene.wait([](const Snapshot& s) { return s.step == 20000 && !s.playing; });
-    CHECK(end->steps_computed == 20000);
-    CHECK(end->speed_asked == 0);
+    const auto end =
+        scene.wait([](const Snapshot& s) { return s.run.step == 20000 && !s.run.playing; });
+    CHECK(end->run.steps_computed == 20000);
+    CHECK(end->run.speed_asked == 0);
     // What is there passes at least as fast as real time.
     scene.session.send(Repeat{true});
     scene.session.send(Play{true});
-    scene.wait([](const Snapshot& s) { return s.playing && s.speed_measured >= 1; });
+    scene.wait([](const Snapshot& s) { return s.run.playing && s.run.speed_measured >= 1; });
     scene.session.send(Play{false});
 }
 

@@ -25,8 +25,8 @@ double loss_of(const document::Document& document, const std::filesystem::path& 
 }
 
 const QuantityInfo& quantity(const Snapshot& s, const std::string& path) {
-    const auto found = std::ranges::find(s.quantities, path, &QuantityInfo::path);
-    REQUIRE(found != s.quantities.end());
+    const auto found = std::ranges::find(s.values.quantities, path, &QuantityInfo::path);
+    REQUIRE(found != s.values.quantities.end());
     return *found;
 }
 
@@ -55,8 +55,8 @@ TEST_CASE("session: everything that could be optimised has its gradient") {
     scene.wait_complete();
     scene.session.send(WatchGradients{});
     const auto probed = [](const Snapshot& s) {
-        return s.activity == Activity::idle && !s.quantities.empty() &&
-               std::ranges::all_of(s.quantities, [](const QuantityInfo& q) {
+        return s.reports.activity == Activity::idle && !s.values.quantities.empty() &&
+               std::ranges::all_of(s.values.quantities, [](const QuantityInfo& q) {
                    return !q.may_optimise || !q.gradient.empty();
                });
     };
@@ -69,7 +69,8 @@ TEST_CASE("session: everything that could be optimised has its gradient") {
     edited.set("/forces/0/stiffness", 55);
     scene.apply(edited);
     const auto second = scene.wait([&](const Snapshot& s) {
-        return probed(s) && quantity(s, "cage.stiffness").values[0] == 55 && s.steps_computed == 30;
+        return probed(s) && quantity(s, "cage.stiffness").values[0] == 55 &&
+               s.run.steps_computed == 30;
     });
     CHECK(quantity(*second, "cage.stiffness").gradient !=
           quantity(*first, "cage.stiffness").gradient);
@@ -78,10 +79,11 @@ TEST_CASE("session: everything that could be optimised has its gradient") {
     // Of another iteration they are taken at its parameters.
     scene.optimise();
     scene.session.send(ShowIteration{10});
-    const auto tenth = scene.wait(
-        [&](const Snapshot& s) { return probed(s) && s.shown_iteration == 10 && s.values; });
+    const auto tenth = scene.wait([&](const Snapshot& s) {
+        return probed(s) && s.optimisation.shown_iteration == 10 && s.values.flat;
+    });
     document::Document there = edited;
-    there.set("/forces/0/rest_length", document::written_form(*tenth->values, 1, false));
+    there.set("/forces/0/rest_length", document::written_form(*tenth->values.flat, 1, false));
     scene.document = std::make_shared<const document::Document>(there);
     check(scene, *tenth, "cage.stiffness", "/forces/0/stiffness", 0, 1e-3);
 }

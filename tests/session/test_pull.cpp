@@ -83,8 +83,8 @@ std::shared_ptr<const ReleasedPull> pull(OpenScene& scene, std::uint64_t number,
     seen.clear();
     const auto after = [&](std::int64_t steps) {
         watch(scene, seen, [&](const Snapshot& s) {
-            return (s.mouse_pull && s.mouse_pull->live && s.step >= step + steps) || s.error ||
-                   (s.released_pull && s.released_pull->number == number);
+            return (s.pulls.current && s.pulls.current->live && s.run.step >= step + steps) ||
+                   s.reports.error || (s.pulls.released && s.pulls.released->number == number);
         });
     };
     after(5);
@@ -95,9 +95,9 @@ std::shared_ptr<const ReleasedPull> pull(OpenScene& scene, std::uint64_t number,
     scene.session.send(Release{number});
     return watch(scene, seen,
                  [&](const Snapshot& s) {
-                     return s.released_pull && s.released_pull->number == number;
+                     return s.pulls.released && s.pulls.released->number == number;
                  })
-        ->released_pull;
+        ->pulls.released;
 }
 
 }  // namespace
@@ -175,14 +175,16 @@ TEST_CASE("session: a pull by hand is felt, and its path replays bit for bit") {
         two.scene->exchange = std::make_shared<test::PlainExchange>(stage);
         two->session.send(ShowOn{two->exchange});
     };
-    draws_on(two->wait([&](const Snapshot& s) { return s.steps_computed == 500 && !s.mouse_pull; })
-                 ->stage);
+    draws_on(two->wait([&](const Snapshot& s) {
+                    return s.run.steps_computed == 500 && !s.pulls.current;
+                })
+                 ->scene.stage);
     two->session.send(Seek{120});
     const render::Frame frame = two->frame_at(120);
     CHECK(two->exchange->read(frame, "position") == again.at(120));
     two->session.send(CheckGradient{});
-    const auto checked = two->wait([](const Snapshot& s) { return s.check != nullptr; });
-    for (const CheckRow& row : *checked->check) {
+    const auto checked = two->wait([](const Snapshot& s) { return s.tools.check != nullptr; });
+    for (const CheckRow& row : *checked->tools.check) {
         CAPTURE(row.name);
         CHECK(row.passed);
     }
@@ -190,10 +192,10 @@ TEST_CASE("session: a pull by hand is felt, and its path replays bit for bit") {
     // Undo takes it away.
     editor.undo();
     CHECK(editor.document()->to_text() == text);
-    draws_on(two->apply(*editor.document())->stage);
+    draws_on(two->apply(*editor.document())->scene.stage);
     two->wait([&](const Snapshot& s) {
         const auto last = two->exchange->acquire();
-        return s.steps_computed == 500 && last && last->step == 120 &&
+        return s.run.steps_computed == 500 && last && last->step == 120 &&
                two->exchange->read(*last, "position") == before.at(120);
     });
 }
@@ -233,33 +235,39 @@ TEST_CASE("session: a pull that is given up leaves no trace; what cannot be pull
     two->session.send(Seek{100});
     two->frame_at(100);
     two->session.send(Grab{1, {2}, {0, 2, 0}});
-    two->wait([](const Snapshot& s) { return s.mouse_pull && s.mouse_pull->live && s.step > 110; });
+    two->wait([](const Snapshot& s) {
+        return s.pulls.current && s.pulls.current->live && s.run.step > 110;
+    });
     two->session.send(PullTo{1, {1, 0, 0}});
-    two->wait([](const Snapshot& s) { return s.step > 130; });
+    two->wait([](const Snapshot& s) { return s.run.step > 130; });
     two->session.send(Release{1, false});
-    const auto released = two->wait([](const Snapshot& s) { return !s.mouse_pull; });
-    CHECK_FALSE(released->released_pull);
+    const auto released = two->wait([](const Snapshot& s) { return !s.pulls.current; });
+    CHECK_FALSE(released->pulls.released);
     two->session.send(Seek{200});
     CHECK(two->exchange->read(two->frame_at(200), "position") == before.at(200));
 
     two->session.send(Grab{2, {3}, {0, -2, 0}});
-    const auto fixed = two->wait([](const Snapshot& s) { return s.error && !s.mouse_pull; });
-    CHECK(fixed->error->happened().find("fixed") != std::string::npos);
+    const auto fixed =
+        two->wait([](const Snapshot& s) { return s.reports.error && !s.pulls.current; });
+    CHECK(fixed->reports.error->happened().find("fixed") != std::string::npos);
     two->session.send(Seek{500});
     two->frame_at(500);
     two->session.send(Grab{3, {2}, {0, 2, 0}});
-    const auto over = two->wait([&](const Snapshot& s) { return s.error != fixed->error; });
-    CHECK(over->error->happened().find("time of the scene is over") != std::string::npos);
+    const auto over =
+        two->wait([&](const Snapshot& s) { return s.reports.error != fixed->reports.error; });
+    CHECK(over->reports.error->happened().find("time of the scene is over") != std::string::npos);
 
     // Of an older iteration: it has other parameters than those that the scene would run with.
     two->session.send(Optimise{Optimise::What::start});
     two->wait_ended();
     two->session.send(ShowIteration{0});
     two->session.send(Seek{10});
-    two->wait([](const Snapshot& s) { return s.shown_iteration == 0 && s.step == 10; });
+    two->wait(
+        [](const Snapshot& s) { return s.optimisation.shown_iteration == 0 && s.run.step == 10; });
     two->session.send(Grab{4, {2}, {0, 2, 0}});
-    const auto older = two->wait(
-        [&](const Snapshot& s) { return s.error && s.error != over->error && !s.mouse_pull; });
-    CHECK(older->error->happened().find("older iteration") != std::string::npos);
-    CHECK_FALSE(two->session.snapshot()->released_pull);
+    const auto older = two->wait([&](const Snapshot& s) {
+        return s.reports.error && s.reports.error != over->reports.error && !s.pulls.current;
+    });
+    CHECK(older->reports.error->happened().find("older iteration") != std::string::npos);
+    CHECK_FALSE(two->session.snapshot()->pulls.released);
 }

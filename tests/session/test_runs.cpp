@@ -35,14 +35,14 @@ struct Row {
 // Iterations from 10 on, with the parameters (loss, -loss).
 Snapshot history_of(const std::vector<Row>& rows) {
     Snapshot snapshot;
-    snapshot.name = "swing";
-    snapshot.build = snapshot.shown_build = 1;
+    snapshot.scene.name = "swing";
+    snapshot.scene.build = snapshot.scene.shown_build = 1;
     ParameterInfo p;
     p.path = "rope.stiffness";
     p.names = {"rope.stiffness[0]", "rope.stiffness[1]"};
     p.count = 2;
-    snapshot.parameters = {p};
-    snapshot.stop_reason = "converged: of itself";
+    snapshot.values.parameters = {p};
+    snapshot.optimisation.stop_reason = "converged: of itself";
     auto history = std::make_shared<std::vector<IterationInfo>>();
     for (const Row& row : rows) {
         IterationInfo info;
@@ -56,7 +56,7 @@ Snapshot history_of(const std::vector<Row>& rows) {
             std::make_shared<const std::vector<double>>(std::vector{row.loss, -row.loss});
         history->push_back(std::move(info));
     }
-    snapshot.history = std::move(history);
+    snapshot.optimisation.history = std::move(history);
     return snapshot;
 }
 
@@ -113,10 +113,10 @@ TEST_CASE("runs: one goes from where it began, was branched or edited, to its la
     const KeptRun last = run_of(snapshot, 16, "last");
     CHECK(last.losses == std::vector<double>{5, 1});
     CHECK(last.ended == "converged: of itself");
-    CHECK(begin_of_run(snapshot, 13) == 10);
-    CHECK(begin_of_run(snapshot, 15) == 14);
-    CHECK(begin_of_run(snapshot, 17) == 16);
-    CHECK(begin_of_run(snapshot, 99) == -1);
+    CHECK(begin_of_run(snapshot.optimisation, 13) == 10);
+    CHECK(begin_of_run(snapshot.optimisation, 15) == 14);
+    CHECK(begin_of_run(snapshot.optimisation, 17) == 16);
+    CHECK(begin_of_run(snapshot.optimisation, 99) == -1);
     CHECK(message([&] { run_of(snapshot, 99, ""); }).find("no iteration 99") != std::string::npos);
     // Of a build that is not shown, the names of the parameters are not known.
     Snapshot other = history_of({{8, -1, 1, 7}, {4, -1, 1, 7}});
@@ -312,20 +312,23 @@ TEST_CASE("results: the variants of a batch come to the losses in the table") {
     scene.wait_complete();
     scene.session.send(
         UseValues{1, "Take variant 4", table.values(4), true, table.checkpoint, table.changes});
-    const auto answer = scene.wait([](const Snapshot& s) { return s.answer && s.answer_to == 1; });
-    scene.apply(*answer->answer);
+    const auto answer = scene.wait(
+        [](const Snapshot& s) { return s.handover.answer && s.handover.answer_to == 1; });
+    scene.apply(*answer->handover.answer);
     scene.wait([&](const Snapshot& s) {
-        return s.activity == Activity::idle && s.loss == table.columns[table.loss()].values[4];
+        return s.reports.activity == Activity::idle &&
+               s.run.loss == table.columns[table.loss()].values[4];
     });
-    CHECK(document::to_line(answer->answer->at("/time/steps")) == "20");
+    CHECK(document::to_line(answer->handover.answer->at("/time/steps")) == "20");
     // A change that does not fit is one error, and nothing changes.
     scene.session.send(
         UseValues{2, "Take variant 4", table.values(4), true, "", {"cage.stiffnes=80"}});
-    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
-    CHECK(std::string(refused->error->what()).find("stiffnes") != std::string::npos);
-    CHECK(refused->answer_to == 1);
+    const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
+    CHECK(std::string(refused->reports.error->what()).find("stiffnes") != std::string::npos);
+    CHECK(refused->handover.answer_to == 1);
     scene.session.send(UseValues{3, "Take variant 4", table.values(4), true, "soft", {}});
     scene.wait([](const Snapshot& s) {
-        return s.error && std::string(s.error->what()).find("'soft'") != std::string::npos;
+        return s.reports.error &&
+               std::string(s.reports.error->what()).find("'soft'") != std::string::npos;
     });
 }

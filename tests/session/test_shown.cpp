@@ -40,7 +40,7 @@ Simulation simulation_of(const Document& document) {
 void look(OpenScene& scene, const std::string& colour, const std::string& arrows) {
     const FrameContents contents{colour, arrows, false};
     scene.session.send(contents);
-    scene.wait([&](const Snapshot& s) { return s.contents == contents; });
+    scene.wait([&](const Snapshot& s) { return s.view.contents == contents; });
 }
 
 const ShownField* field_of(const std::vector<ShownField>& fields, const std::string& name) {
@@ -65,17 +65,17 @@ TEST_CASE("session: stress is shown at steps that were recorded before it was ch
     // Its own colour, before anything is chosen.
     for (const double x : scene.exchange->read(scene.frame_at(20), "point colour"))
         CHECK(std::isnan(x));
-    const ShownField* const stress = field_of(complete->colours, "von Mises stress");
+    const ShownField* const stress = field_of(complete->view.colours, "von Mises stress");
     REQUIRE(stress != nullptr);
     CHECK(stress->unit == "Pa");
     CHECK_FALSE(stress->gradient);
-    CHECK(field_of(complete->colours, "energy density")->unit == "J/m^3");
+    CHECK(field_of(complete->view.colours, "energy density")->unit == "J/m^3");
 
     Simulation simulation = simulation_of(document);
     const auto expected = steps_of(simulation, "von Mises stress of beam");
-    const auto drawing =
-        std::ranges::find(complete->stage->drawables, std::string("beam"), &render::Drawable::name);
-    REQUIRE(drawing != complete->stage->drawables.end());
+    const auto drawing = std::ranges::find(complete->scene.stage->drawables, std::string("beam"),
+                                           &render::Drawable::name);
+    REQUIRE(drawing != complete->scene.stage->drawables.end());
     look(scene, "von Mises stress", "");
     for (const std::int64_t step : {20, 40, 3}) {
         CAPTURE(step);
@@ -108,12 +108,12 @@ TEST_CASE("session: stress is shown at steps that were recorded before it was ch
 TEST_CASE("session: tensions colour springs, and contact forces are arrows") {
     OpenScene scene(test::scene_file("net_over_ball.json"));
     const auto complete = scene.wait_complete();
-    const std::int64_t last = complete->steps;
+    const std::int64_t last = complete->run.steps;
     scene.session.send(Seek{last});
-    const ShownField* const force = field_of(complete->arrows, "contact force");
+    const ShownField* const force = field_of(complete->view.arrows, "contact force");
     REQUIRE(force != nullptr);
     CHECK(force->unit == "N");
-    CHECK(field_of(complete->colours, "tension") != nullptr);
+    CHECK(field_of(complete->view.colours, "tension") != nullptr);
     look(scene, "tension", "contact force");
     const render::Frame frame = scene.frame_at(last);
     CHECK(frame.arrows == "contact force");
@@ -146,17 +146,18 @@ TEST_CASE("session: tensions of cloth, and of fibres on the solid that they are 
         CAPTURE(c.scene);
         OpenScene scene(test::scene_file(c.scene));
         const auto complete = scene.wait_complete();
-        const ShownField* const tension = field_of(complete->colours, c.name);
+        const ShownField* const tension = field_of(complete->view.colours, c.name);
         REQUIRE(tension != nullptr);
         CHECK(tension->unit == c.unit);
         look(scene, c.name, "");
-        scene.session.send(Seek{complete->steps});
-        const auto shown = scene.exchange->read(scene.frame_at(complete->steps), "point colour");
+        scene.session.send(Seek{complete->run.steps});
+        const auto shown =
+            scene.exchange->read(scene.frame_at(complete->run.steps), "point colour");
         Simulation simulation = simulation_of(*scene.document);
         const auto expected = steps_of(simulation, std::string(c.name) + " of " + c.owner).back();
-        const auto drawing = std::ranges::find(complete->stage->drawables, std::string(c.drawn),
-                                               &render::Drawable::name);
-        REQUIRE(drawing != complete->stage->drawables.end());
+        const auto drawing = std::ranges::find(complete->scene.stage->drawables,
+                                               std::string(c.drawn), &render::Drawable::name);
+        REQUIRE(drawing != complete->scene.stage->drawables.end());
         const auto [low, high] = std::ranges::minmax(expected);
         CHECK(low < high);
         // Points have means of the triangles around them.
@@ -213,12 +214,12 @@ TEST_CASE("session: contact forces of robots are arrows at places of their own")
     OpenScene scene(file);
     const auto complete = scene.wait_complete();
     scene.session.send(Seek{30});
-    const ShownField* const force = field_of(complete->arrows, "contact force");
+    const ShownField* const force = field_of(complete->view.arrows, "contact force");
     REQUIRE(force != nullptr);
     CHECK(force->unit == "N");
-    REQUIRE(field_of(complete->arrows, "site axis") != nullptr);
+    REQUIRE(field_of(complete->view.arrows, "site axis") != nullptr);
     const auto drawable = [&](const std::string& channel) {
-        const auto& stage = *complete->stage;
+        const auto& stage = *complete->scene.stage;
         for (std::size_t k = 0; k < stage.drawables.size(); ++k) {
             const render::Drawable& t = stage.drawables[k];
             if (t.kind == render::Drawable::Kind::arrows &&

@@ -77,8 +77,8 @@ TEST_CASE("session: arrows of the loss by forces agree with differences") {
     scene.wait_complete();
     const auto shown = scene.session.snapshot();
     const auto found =
-        std::ranges::find(shown->arrows, std::string("force gradient"), &ShownField::name);
-    REQUIRE(found != shown->arrows.end());
+        std::ranges::find(shown->view.arrows, std::string("force gradient"), &ShownField::name);
+    REQUIRE(found != shown->view.arrows.end());
     CHECK(found->unit == "1/N");
     CHECK(found->gradient);
     // Others first: adjoints are there then, but not these.
@@ -88,7 +88,8 @@ TEST_CASE("session: arrows of the loss by forces agree with differences") {
         std::vector<double> arrows;
         scene.wait([&](const Snapshot& s) {
             const auto frame = scene.exchange->acquire();
-            if (!frame || frame->step != step || s.step != step || s.activity != Activity::idle)
+            if (!frame || frame->step != step || s.run.step != step ||
+                s.reports.activity != Activity::idle)
                 return false;
             arrows = scene.exchange->read(*frame, "arrows");
             return true;
@@ -137,7 +138,7 @@ TEST_CASE("session: where a collider changes velocities there are no arrows by f
     document.save(file);
     OpenScene scene(file);
     const auto shown = scene.wait_complete();
-    for (const ShownField& field : shown->arrows) CHECK(field.name != "force gradient");
+    for (const ShownField& field : shown->view.arrows) CHECK(field.name != "force gradient");
 }
 
 TEST_CASE("session: colours of the loss by the deformation agree with differences") {
@@ -190,14 +191,15 @@ TEST_CASE("session: colours of the loss by the deformation agree with difference
     OpenScene scene(file, in_f64());
     const auto shown = scene.wait_complete();
     const std::string name = "deformation_gradient gradient";
-    const auto found = std::ranges::find(shown->colours, name, &ShownField::name);
-    REQUIRE(found != shown->colours.end());
+    const auto found = std::ranges::find(shown->view.colours, name, &ShownField::name);
+    REQUIRE(found != shown->view.colours.end());
     CHECK(found->gradient);
     // Another one first: adjoints are there then, but not these.
     scene.session.send(Seek{step});
     const auto colours = [&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        if (!frame || frame->step != step || s.step != step || s.activity != Activity::idle)
+        if (!frame || frame->step != step || s.run.step != step ||
+            s.reports.activity != Activity::idle)
             return std::vector<double>();
         return scene.exchange->read(*frame, "point colour");
     };

@@ -95,8 +95,9 @@ struct ExportingScene {
 
     ExportingScene() : scene(test::scene_file("spring_cage.json"), options()) {
         snapshot = scene.wait_complete();
-        REQUIRE(snapshot->cuda_uuid);
-        exported = std::make_shared<ExportedExchange>(snapshot->stage, *snapshot->cuda_uuid);
+        REQUIRE(snapshot->scene.cuda_uuid);
+        exported =
+            std::make_shared<ExportedExchange>(snapshot->scene.stage, *snapshot->scene.cuda_uuid);
     }
     static SessionOptions options() {
         SessionOptions o = OpenScene::options(64 << 20);
@@ -107,13 +108,13 @@ struct ExportingScene {
     // Asks for the step and waits until its frame was published, complete or not.
     void publish(std::int64_t step) {
         show(step);
-        scene.wait([&](const Snapshot& s) { return s.step == step && !s.frame_waits; });
+        scene.wait([&](const Snapshot& s) { return s.run.step == step && !s.view.frame_waits; });
     }
     render::Frame frame_at(std::int64_t step) {
         std::optional<render::Frame> frame;
         scene.wait([&](const Snapshot& s) {
             frame = exported->acquire();
-            return s.error || (frame && frame->step == step);
+            return s.reports.error || (frame && frame->step == step);
         });
         REQUIRE(frame);
         REQUIRE(frame->step == step);
@@ -121,10 +122,11 @@ struct ExportingScene {
     }
     // Whether its channels have what a processor wrote.
     void check(const render::Frame& frame, const render::Frame& plain) {
-        for (std::size_t c = 0; c < snapshot->stage->channels.size(); ++c) {
+        for (std::size_t c = 0; c < snapshot->scene.stage->channels.size(); ++c) {
             const std::vector<float> numbers = exported->read(frame, c);
-            const auto expected = scene.exchange->read(plain, snapshot->stage->channels[c].name);
-            CAPTURE(snapshot->stage->channels[c].name);
+            const auto expected =
+                scene.exchange->read(plain, snapshot->scene.stage->channels[c].name);
+            CAPTURE(snapshot->scene.stage->channels[c].name);
             REQUIRE(numbers.size() == expected.size());
             for (std::size_t k = 0; k < numbers.size(); ++k)  // NaN: not shown
                 CHECK(
@@ -152,7 +154,8 @@ TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host"
     }
     on.frame_at(30);
     // The range of the run's colours has been measured: two numbers of each frame.
-    scene.wait([](const Snapshot& s) { return s.colour_range && s.colour_range->complete; });
+    scene.wait(
+        [](const Snapshot& s) { return s.view.colour_range && s.view.colour_range->complete; });
     const long long to_host = software.count("copied_to_host_bytes");
     const long long to_device = software.count("copies_to_device");
     for (std::int64_t step = 0; step < 30; ++step) {
@@ -218,11 +221,13 @@ TEST_CASE("session: where nobody sees the semaphore the writer waits for the dev
 TEST_CASE("session: frames do not go to memory of another GPU than the solver's") {
     NEEDS_SOFTWARE_CUDA();
     ExportingScene on;
-    std::array<std::uint8_t, 16> other = *on.snapshot->cuda_uuid;
+    std::array<std::uint8_t, 16> other = *on.snapshot->scene.cuda_uuid;
     ++other[3];
-    on.scene.session.send(ShowOn{std::make_shared<ExportedExchange>(on.snapshot->stage, other)});
-    const auto refused = on.scene.wait([](const Snapshot& s) { return s.error != nullptr; });
-    CHECK(std::string(refused->error->what()).find("another GPU") != std::string::npos);
+    on.scene.session.send(
+        ShowOn{std::make_shared<ExportedExchange>(on.snapshot->scene.stage, other)});
+    const auto refused =
+        on.scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
+    CHECK(std::string(refused->reports.error->what()).find("another GPU") != std::string::npos);
 }
 
 TEST_CASE("session: trails are the ways of points up to the step that is shown") {
@@ -230,11 +235,11 @@ TEST_CASE("session: trails are the ways of points up to the step that is shown")
     scene.wait_complete();
     scene.session.send(FrameContents{"", "", true});
     scene.session.send(Seek{12});
-    const auto snapshot =
-        scene.wait([](const Snapshot& s) { return s.trails && s.trails->front().size() == 13; });
-    CHECK(snapshot->trails->size() == 9);
+    const auto snapshot = scene.wait(
+        [](const Snapshot& s) { return s.view.trails && s.view.trails->front().size() == 13; });
+    CHECK(snapshot->view.trails->size() == 9);
     const auto places = scene.exchange->read(scene.frame_at(12), "position");
-    CHECK(snapshot->trails->front().back() == render::Vec3{places[0], places[1], places[2]});
+    CHECK(snapshot->view.trails->front().back() == render::Vec3{places[0], places[1], places[2]});
     scene.session.send(FrameContents{});
-    scene.wait([](const Snapshot& s) { return s.trails == nullptr; });
+    scene.wait([](const Snapshot& s) { return s.view.trails == nullptr; });
 }

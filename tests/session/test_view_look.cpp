@@ -161,7 +161,7 @@ TEST_CASE("session: what an objective wants of a field is drawn beside it") {
     document.save(folder.path() / "waves.json");
     OpenScene scene(folder.path() / "waves.json");
     const auto complete = scene.wait_complete();
-    const render::Stage& stage = *complete->stage;
+    const render::Stage& stage = *complete->scene.stage;
     const auto wanted = std::ranges::find(stage.drawables, "image", &render::Drawable::name);
     REQUIRE(wanted != stage.drawables.end());
     CHECK(wanted->kind == render::Drawable::Kind::field);
@@ -185,8 +185,9 @@ TEST_CASE("session: what an objective wants of a field is drawn beside it") {
     const FrameContents start{"membrane.level_0", "", false};
     scene.session.send(start);
     scene.wait([&](const Snapshot& s) {
-        return s.contents == start && s.colour_range && s.colour_range->colour == start.colour &&
-               s.colour_range->complete && !s.frame_waits;
+        return s.view.contents == start && s.view.colour_range &&
+               s.view.colour_range->colour == start.colour && s.view.colour_range->complete &&
+               !s.view.frame_waits;
     });
     const render::Frame frame = scene.frame_at(2);
     CHECK(frame.numbers[number] == std::vector<double>{0});
@@ -205,22 +206,23 @@ TEST_CASE(
                     "density": 1000, "young_modulus": 1e5, "poisson_ratio": 0.3}]})";
     OpenScene scene(folder.path() / "block.json");
     const auto complete = scene.wait_complete();
-    const auto body = std::ranges::find(complete->stage->drawables, render::Drawable::Kind::surface,
-                                        &render::Drawable::kind);
-    REQUIRE(body != complete->stage->drawables.end());
+    const auto body = std::ranges::find(complete->scene.stage->drawables,
+                                        render::Drawable::Kind::surface, &render::Drawable::kind);
+    REQUIRE(body != complete->scene.stage->drawables.end());
     CHECK(body->tetrahedra.size() % 4 == 0);
     CHECK(body->tetrahedra.size() >= 4 * 5 * 64);
     CHECK(std::set<std::uint32_t>(body->tetrahedra.begin(), body->tetrahedra.end()).size() == 125);
     CHECK(std::set<std::uint32_t>(body->indices.begin(), body->indices.end()).size() == 98);
-    const auto stress = std::ranges::find_if(complete->colours, [](const ShownField& field) {
+    const auto stress = std::ranges::find_if(complete->view.colours, [](const ShownField& field) {
         return field.name.find("stress") != std::string::npos;
     });
-    REQUIRE(stress != complete->colours.end());
+    REQUIRE(stress != complete->view.colours.end());
     scene.session.send(Play{false});
     scene.session.send(Seek{1});
     const FrameContents contents{stress->name, "", false};
     scene.session.send(contents);
-    scene.wait([&](const Snapshot& s) { return s.contents == contents && !s.frame_waits; });
+    scene.wait(
+        [&](const Snapshot& s) { return s.view.contents == contents && !s.view.frame_waits; });
     const std::vector<double> numbers = scene.exchange->read(scene.frame_at(1), "point colour");
     CHECK(numbers.size() == 125);
     CHECK(std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); }));

@@ -26,13 +26,13 @@ struct File {
 };
 
 const Warning* find(const Snapshot& s, const std::string& identifier) {
-    if (!s.warnings) return nullptr;
-    const auto found = std::ranges::find(*s.warnings, identifier, &Warning::identifier);
-    return found == s.warnings->end() ? nullptr : &*found;
+    if (!s.scene.warnings) return nullptr;
+    const auto found = std::ranges::find(*s.scene.warnings, identifier, &Warning::identifier);
+    return found == s.scene.warnings->end() ? nullptr : &*found;
 }
 
 std::size_t logged(const Snapshot& s, const std::string& identifier) {
-    return static_cast<std::size_t>(std::ranges::count_if(*s.log, [&](const auto& line) {
+    return static_cast<std::size_t>(std::ranges::count_if(*s.reports.log, [&](const auto& line) {
         return line.level == session::LogLine::Level::warning &&
                line.text.ends_with("[" + identifier + "]");
     }));
@@ -45,16 +45,16 @@ TEST_CASE("session warnings: found at load and while it runs, told once, accepte
     OpenScene open(file.folder / "scene.json");
     const auto s = open.wait([](const Snapshot& now) { return find(now, "bodies_overlap"); });
     REQUIRE(find(*s, "contact_pairs") != nullptr);
-    CHECK(s->warnings->size() == 2);
+    CHECK(s->scene.warnings->size() == 2);
     // Rounding may cost one step.
     CHECK(std::abs(find(*s, "bodies_overlap")->step - 80) <= 1);
     CHECK(find(*s, "bodies_overlap")->pointer == "/bodies/0");
-    REQUIRE(s->pairs);
-    REQUIRE(s->pairs->size() == 1);
-    CHECK(s->pairs->front().a == "left");
-    CHECK(s->pairs->front().b == "right");
-    CHECK(s->pairs->front().b_pointer == "/bodies/1");
-    CHECK(s->pairs->front().law.empty());
+    REQUIRE(s->scene.pairs);
+    REQUIRE(s->scene.pairs->size() == 1);
+    CHECK(s->scene.pairs->front().a == "left");
+    CHECK(s->scene.pairs->front().b == "right");
+    CHECK(s->scene.pairs->front().b_pointer == "/bodies/1");
+    CHECK(s->scene.pairs->front().law.empty());
     CHECK(logged(*s, "contact_pairs") == 1);
     CHECK(logged(*s, "bodies_overlap") == 1);
     // Run again it says nothing new.
@@ -65,28 +65,28 @@ TEST_CASE("session warnings: found at load and while it runs, told once, accepte
     accepted.set("/accepted_warnings", Node::array({Node("contact_pairs")}));
     open.apply(accepted);
     const auto quiet = open.wait_complete();
-    REQUIRE(quiet->warnings);
-    CHECK(quiet->warnings->empty());
+    REQUIRE(quiet->scene.warnings);
+    CHECK(quiet->scene.warnings->empty());
     Document meant = *open.document;
     meant.erase("/accepted_warnings");
     meant.set("/contact", Document::parse(R"({"exceptions": [["left", "right"]]})").root());
     open.apply(meant);
     const auto excepted = open.wait_complete();
-    CHECK(excepted->warnings->empty());
-    CHECK(excepted->pairs->front().is_exception);
+    CHECK(excepted->scene.warnings->empty());
+    CHECK(excepted->scene.pairs->front().is_exception);
     Document guarded = *open.document;
     guarded.erase("/contact");
     guarded.set("/colliders", Document::parse(R"([{"type": "particle_contact"}])").root());
     open.apply(guarded);
     const auto law = open.wait_complete();
-    CHECK(law->warnings->empty());
-    CHECK_FALSE(law->pairs->front().law.empty());
+    CHECK(law->scene.warnings->empty());
+    CHECK_FALSE(law->scene.pairs->front().law.empty());
 }
 
 TEST_CASE("session warnings: numbers set in place make them and mend them") {
     const File file(oscillator);
     OpenScene open(file.folder / "scene.json");
-    CHECK(open.wait_complete()->warnings->empty());
+    CHECK(open.wait_complete()->scene.warnings->empty());
     const auto with_stiffness = [&](int stiffness) {
         Document changed = *open.document;
         changed.set("/forces/0/stiffness", stiffness);
@@ -99,7 +99,7 @@ TEST_CASE("session warnings: numbers set in place make them and mend them") {
     REQUIRE(find(*s, "time_step") != nullptr);
     CHECK(find(*s, "time_step")->pointer == "/forces/0");
     with_stiffness(300);
-    CHECK(open.wait_complete()->warnings->empty());
+    CHECK(open.wait_complete()->scene.warnings->empty());
     with_stiffness(625);
     REQUIRE(find(*open.wait([](const Snapshot& now) { return find(now, "time_step"); }),
                  "time_step") != nullptr);

@@ -34,7 +34,8 @@ public:
         const SteadyClock::time_point begin = SteadyClock::now();
         while (!holds()) {
             app_->frame();
-            if (work().running.now().error) throw Error(*work().running.now().error);
+            if (work().running.now().reports.error)
+                throw Error(*work().running.now().reports.error);
             if (since(begin) > 600) throw Error("the window did not get there in ten minutes");
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }

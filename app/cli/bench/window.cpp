@@ -66,13 +66,13 @@ std::vector<BenchResult> window_slow(const BenchOptions& options) {
     Screenless screen(options);
     screen.open_text(net_scene(side, 100, substeps));
     screen.until([&] { return screen.draws(); });
-    screen.until([&] { return screen.work().running.now().steps_computed >= 1; });
+    screen.until([&] { return screen.work().running.now().run.steps_computed >= 1; });
     const SteadyClock::time_point begin = SteadyClock::now();
-    const std::int64_t first = screen.work().running.now().steps_computed;
+    const std::int64_t first = screen.work().running.now().run.steps_computed;
     BenchResult r{.workload = "window_slow", .n = std::int64_t{side} * side, .steps = frames};
     r.forward_s = screen.measure_frames(frames, r);
-    screen.until([&] { return screen.work().running.now().steps_computed > first; });
-    const auto made = static_cast<double>(screen.work().running.now().steps_computed - first);
+    screen.until([&] { return screen.work().running.now().run.steps_computed > first; });
+    const auto made = static_cast<double>(screen.work().running.now().run.steps_computed - first);
     r.more.emplace_back("seconds_per_step", since(begin) / made);
     return {r};
 }
@@ -102,12 +102,16 @@ public:
         : document_(document::Document::parse(net_scene(side, steps, 1), "net.json")),
           session_(registry(), session_options(options)) {
         apply(true);
-        const auto snapshot = wait([](const session::Snapshot& s) { return s.stage != nullptr; });
-        session_.send(session::ShowOn{std::make_shared<render::PlainExchange>(snapshot->stage)});
+        const auto snapshot =
+            wait([](const session::Snapshot& s) { return s.scene.stage != nullptr; });
+        session_.send(
+            session::ShowOn{std::make_shared<render::PlainExchange>(snapshot->scene.stage)});
     }
     void seek(std::int64_t step) {
         session_.send(session::Seek{step});
-        wait([&](const session::Snapshot& s) { return is_shown(s, stiffness_) && s.step == step; });
+        wait([&](const session::Snapshot& s) {
+            return is_shown(s, stiffness_) && s.run.step == step;
+        });
     }
     void edit() {
         document_.set("/forces/0/stiffness", ++stiffness_);
@@ -117,7 +121,9 @@ public:
     double edit_and_wait(std::int64_t step) {
         const SteadyClock::time_point begin = SteadyClock::now();
         edit();
-        wait([&](const session::Snapshot& s) { return is_shown(s, stiffness_) && s.step == step; });
+        wait([&](const session::Snapshot& s) {
+            return is_shown(s, stiffness_) && s.run.step == step;
+        });
         return since(begin);
     }
     // The stiffness of what is shown.
@@ -131,12 +137,12 @@ private:
         return with;
     }
     static double stiffness_in(const session::Snapshot& s) {
-        for (const session::QuantityInfo& q : s.quantities)
+        for (const session::QuantityInfo& q : s.values.quantities)
             if (q.path == "net.stiffness") return q.values.front();
         return 0;
     }
     static bool is_shown(const session::Snapshot& s, double stiffness) {
-        return stiffness_in(s) == stiffness && !s.frame_waits;
+        return stiffness_in(s) == stiffness && !s.view.frame_waits;
     }
     void apply(bool fresh) {
         session_.send(session::Apply{std::make_shared<const document::Document>(document_),
@@ -145,8 +151,9 @@ private:
     std::shared_ptr<const session::Snapshot> wait(
         const std::function<bool(const session::Snapshot&)>& holds) const {
         const auto snapshot = session_.wait(
-            [&](const session::Snapshot& s) { return s.error != nullptr || holds(s); }, 600);
-        if (snapshot->error) throw Error(*snapshot->error);
+            [&](const session::Snapshot& s) { return s.reports.error != nullptr || holds(s); },
+            600);
+        if (snapshot->reports.error) throw Error(*snapshot->reports.error);
         return snapshot;
     }
 
@@ -200,16 +207,18 @@ std::vector<BenchResult> draw_million(const BenchOptions& options) {
         std::make_shared<const document::Document>(document::Document::parse(scene, "dust.json")),
         1, "dust.json", true});
     const auto snapshot = session.wait(
-        [](const session::Snapshot& s) { return s.error || s.steps_computed == 16; }, 600);
-    if (snapshot->error) throw Error(*snapshot->error);
-    const auto exchange = renderer.share(snapshot->stage, {}, snapshot->cuda_uuid);
+        [](const session::Snapshot& s) { return s.reports.error || s.run.steps_computed == 16; },
+        600);
+    if (snapshot->reports.error) throw Error(*snapshot->reports.error);
+    const auto exchange = renderer.share(snapshot->scene.stage, {}, snapshot->scene.cuda_uuid);
     session.send(session::ShowOn{exchange});
     render::View view;
     view.width = 1280;
     view.height = 720;
     view.samples = 1;
     view.ambient_occlusion = view.shadows = false;
-    render::frame_box(view.camera, snapshot->stage->low, snapshot->stage->high, 1280.0 / 720);
+    render::frame_box(view.camera, snapshot->scene.stage->low, snapshot->scene.stage->high,
+                      1280.0 / 720);
     BenchResult r{.workload = "draw_million", .n = 1000000, .steps = 0};
     const auto picture = [&](std::int64_t step) {
         const std::uint64_t before = exchange->serial();

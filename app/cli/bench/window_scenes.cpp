@@ -52,15 +52,16 @@ BenchResult play(const BenchOptions& options, const fs::path& scene) {
     const auto now = [&]() -> const session::Snapshot& { return screen.work().running.now(); };
     screen.until([&] {
         return screen.draws() && screen.work().running.has_run() &&
-               now().steps_computed == now().steps && now().activity == session::Activity::idle;
+               now().run.steps_computed == now().run.steps &&
+               now().reports.activity == session::Activity::idle;
     });
     screen.work().running.set_speed(
-        std::max(screen.work().running.speed(), 60 * now().step_seconds));
+        std::max(screen.work().running.speed(), 60 * now().run.step_seconds));
     screen.work().running.play(true);
-    screen.until([&] { return now().playing; });
+    screen.until([&] { return now().run.playing; });
     std::vector<double> frames;
     std::int64_t step = -1;
-    BenchResult r{.workload = "window_scenes/" + scene.stem().string(), .n = now().steps};
+    BenchResult r{.workload = "window_scenes/" + scene.stem().string(), .n = now().run.steps};
     const SteadyClock::time_point begin = SteadyClock::now();
     while (since(begin) < seconds) {
         const SteadyClock::time_point frame_begin = SteadyClock::now();

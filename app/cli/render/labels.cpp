@@ -55,22 +55,23 @@ render::Image Photographer::take(const render::View& view, const session::Colour
             gui::draw_distances(
                 at, view.width, view.height, view.camera,
                 gui::distances_in(
-                    distances_, *snapshot.stage, *frame,
+                    distances_, *snapshot.scene.stage, *frame,
                     [&](std::int64_t point) { return renderer_.point(point); }, problem),
-                snapshot.stage->dimension);
+                snapshot.scene.stage->dimension);
         if (options_.names && frame)
-            gui::draw_names(at, view.width, view.height, view.camera,
-                            gui::names_in(renderer_, *snapshot.stage, *document_, registry()));
+            gui::draw_names(
+                at, view.width, view.height, view.camera,
+                gui::names_in(renderer_, *snapshot.scene.stage, *document_, registry()));
         if (options_.colour_bar.value_or(false))
             gui::draw_colour_bar(at, view.width, view.height,
-                                 {gui::colour_title(snapshot.colours, look.by),
+                                 {gui::colour_title(snapshot.view.colours, look.by),
                                   view.range ? *view.range : renderer_.colour_range(), view.map,
-                                  view.log_colours, look.words(snapshot)});
+                                  view.log_colours, look.words(snapshot.view)});
         if (options_.time_stamp && frame)
-            gui::draw_time(
-                at, view.height,
-                gui::time_text(frame->time, frame->iteration,
-                               static_cast<double>(snapshot.steps) * snapshot.step_seconds));
+            gui::draw_time(at, view.height,
+                           gui::time_text(frame->time, frame->iteration,
+                                          static_cast<double>(snapshot.run.steps) *
+                                              snapshot.run.step_seconds));
     });
     if (!problem.empty()) throw Error(problem);
     return image;

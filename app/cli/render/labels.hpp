@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/gui/draw/offscreen_canvas.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/snapshot.hpp"
 #include "app/session/view/colour_look.hpp"
 #include "app/session/view/view_look.hpp"
 #include "engine/base/hash.hpp"

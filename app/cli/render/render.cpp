@@ -153,7 +153,7 @@ void check_name(const std::string& name, const std::vector<session::ShownField>&
 
 // True if a gradient is shown, which exists only at the steps that are kept.
 bool shows_gradients(const std::string& colour, const std::string& arrows,
-                     const session::Snapshot& now) {
+                     const session::ViewSnapshot& now) {
     const auto is_gradient = [](const std::vector<session::ShownField>& fields,
                                 const std::string& name) {
         for (const auto& field : fields)
@@ -174,11 +174,12 @@ void set_colours(const Options& options, const session::ColourLook& look,
                  picture::Director& director, render::View& view) {
     if (look.range == session::ColourLook::Range::run)
         director.wait([&](const session::Snapshot& s) {
-            const bool over = s.activity == session::Activity::idle && s.error != nullptr;
-            return look.is_settled(s) || over;
+            const bool over =
+                s.reports.activity == session::Activity::idle && s.reports.error != nullptr;
+            return look.is_settled(s.view) || over;
         });
     const auto now = director.now();
-    look.apply(view, *now);
+    look.apply(view, now->view);
     if (!options.symmetric) return;
     view.symmetric = true;
     if (!view.range || look.range == session::ColourLook::Range::hand) return;
@@ -191,14 +192,14 @@ void join_ranges(session::ColourLook& look, picture::Director& director, std::in
     std::optional<std::array<double, 2>> all;
     for (std::int64_t k = 0; k < iterations; ++k) {
         director.show_iteration(k);
-        director.wait([&](const session::Snapshot& s) { return look.is_settled(s); });
+        director.wait([&](const session::Snapshot& s) { return look.is_settled(s.view); });
         const auto now = director.now();
-        const auto& shown = now->colour_range;
+        const auto& shown = now->view.colour_range;
         const auto one = shown ? shown->range : all;
         if (!one) continue;
         if (!all) all = one;
         all = std::array{std::min((*all)[0], (*one)[0]), std::max((*all)[1], (*one)[1])};
-        look.map = look.map_for(*now);
+        look.map = look.map_for(now->view);
     }
     if (!all || !look.map || !((*all)[0] < (*all)[1])) return;
     const double most = std::max(std::abs((*all)[0]), std::abs((*all)[1]));
@@ -211,10 +212,11 @@ void make_film(const Options& options, session::ColourLook look, const std::stri
                picture::Director& director, Photographer& photographer, render::View view) {
     const session::CameraPath path = camera_path(options);
     const auto snapshot = director.now();
-    const double step_seconds = snapshot->step_seconds;
+    const double step_seconds = snapshot->run.step_seconds;
     const bool iterations = options.over == "iterations";
-    const double until =
-        options.until >= 0 ? options.until : step_seconds * static_cast<double>(snapshot->steps);
+    const double until = options.until >= 0
+                             ? options.until
+                             : step_seconds * static_cast<double>(snapshot->run.steps);
     const double from = std::max(options.time, 0.0);
     const double speed = options.speed > 0 ? options.speed : session::fitting_speed(until - from);
     const std::int64_t pictures =
@@ -234,8 +236,8 @@ void make_film(const Options& options, session::ColourLook look, const std::stri
         }
         director.show_step(
             std::clamp<std::int64_t>(static_cast<std::int64_t>(std::llround(time / step_seconds)),
-                                     0, snapshot->steps),
-            shows_gradients(options.colour, arrows, *snapshot));
+                                     0, snapshot->run.steps),
+            shows_gradients(options.colour, arrows, snapshot->view));
         if (!path.empty()) {
             // Along iterations the whole path is gone during the film.
             const double first = path.keys().front().time, last = path.keys().back().time;
@@ -272,10 +274,10 @@ session::ColourLook choose_colours(Options& options, const document::Document& d
     // Fields show their own values in any case.
     const bool own =
         options.colour == "field" &&
-        std::ranges::any_of(now.stage->drawables, [](const render::Drawable& drawable) {
+        std::ranges::any_of(now.scene.stage->drawables, [](const render::Drawable& drawable) {
             return drawable.kind == render::Drawable::Kind::field;
         });
-    if (!own) check_name(options.colour, now.colours, asked_by);
+    if (!own) check_name(options.colour, now.view.colours, asked_by);
     if (bar.value_or(false) && options.colour.empty())
         throw Error("there are no colours for --colour-bar to explain")
             .remedy("say what is shown with --colour-by");
@@ -311,12 +313,12 @@ int run(Options options) {
     const auto snapshot = director.now();
     const session::ColourLook look = choose_colours(options, *director.document(), *snapshot);
     const session::ViewLook looks = options.looks.look(*director.document());
-    check_name(looks.arrows, snapshot->arrows,
+    check_name(looks.arrows, snapshot->view.arrows,
                options.looks.arrows.empty() ? "view.arrows" : "--arrows");
     director.send(session::FrameContents{options.colour, looks.arrows, false});
     render::Renderer renderer(context);
     const auto exchange = director.show(renderer, render::transport_named(options.transport));
-    render::View view = make_view(options, looks, *snapshot->stage, *director.document());
+    render::View view = make_view(options, looks, *snapshot->scene.stage, *director.document());
     Photographer photographer(context, renderer, options.labels, director.document(),
                               looks.distances);
     try {
@@ -329,16 +331,17 @@ int run(Options options) {
         if (options.iteration >= 0) director.show_iteration(options.iteration);
         std::int64_t step = options.step;
         if (step < 0)
-            step = options.time < 0 ? snapshot->steps
-                                    : std::llround(options.time / snapshot->step_seconds);
-        if (step > snapshot->steps)
-            throw Error(fmt::format("the scene ends after {} steps, at {:g} s", snapshot->steps,
-                                    snapshot->step_seconds * static_cast<double>(snapshot->steps)))
+            step = options.time < 0 ? snapshot->run.steps
+                                    : std::llround(options.time / snapshot->run.step_seconds);
+        if (step > snapshot->run.steps)
+            throw Error(
+                fmt::format("the scene ends after {} steps, at {:g} s", snapshot->run.steps,
+                            snapshot->run.step_seconds * static_cast<double>(snapshot->run.steps)))
                 .remedy("ask for an earlier time, or give --steps");
-        director.show_step(step, shows_gradients(options.colour, looks.arrows, *snapshot));
+        director.show_step(step, shows_gradients(options.colour, looks.arrows, snapshot->view));
         director.wait([&](const session::Snapshot&) { return exchange->serial() > 0; });
         if (const session::CameraPath path = camera_path(options); !path.empty())
-            view.camera = path.at(static_cast<double>(step) * snapshot->step_seconds);
+            view.camera = path.at(static_cast<double>(step) * snapshot->run.step_seconds);
         set_colours(options, look, director, view);
         render::write_png(options.output, photographer.take(view, look, *director.now()));
         const render::Frame drawn = renderer.frame().value_or(render::Frame{});

@@ -33,9 +33,10 @@ std::string number_text(double value, int digits) {
 }
 
 std::string no_iteration_word(const session::Snapshot& now) {
-    if (now.history && !now.history->empty() && now.history->back().epoch != now.epoch)
+    if (now.optimisation.history && !now.optimisation.history->empty() &&
+        now.optimisation.history->back().epoch != now.scene.epoch)
         return "edited";
-    return now.unaccepted ? "changed" : "as written";
+    return now.optimisation.unaccepted ? "changed" : "as written";
 }
 
 std::string no_iteration_text(const session::Snapshot& now) {
@@ -43,7 +44,7 @@ std::string no_iteration_text(const session::Snapshot& now) {
     if (word == "edited")
         return fmt::format(
             "The scene was edited after iteration {}: this is its loss as it is now.",
-            now.history->back().iteration);
+            now.optimisation.history->back().iteration);
     return word == "changed" ? "With parameters that are of no iteration."
                              : "With the parameters as they are written in the scene.";
 }

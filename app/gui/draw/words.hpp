@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/session/snapshot.hpp"
+#include "app/session/link/snapshot.hpp"
 #include "engine/document/document.hpp"
 
 namespace hindcast::gui {

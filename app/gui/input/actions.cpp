@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "app/gui/draw/widgets.hpp"
-#include "app/gui/work/state/edited_scene.hpp"
 
 namespace hindcast::gui {
 
@@ -29,18 +28,17 @@ void Actions::dispatch(Topics& work) const {
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
         return;
-    for (const Action& action : all_) {
-        if (action.key == 0) continue;
-        // Text fields take plain keys, and their own Ctrl+Z and the like.
-        const bool modified = (action.key & ImGuiMod_Ctrl) != 0;
-        if (io.WantTextInput && (!modified || action.id == "undo" || action.id == "redo" ||
-                                 action.id == "redo_y" || action.id == "accept"))
-            continue;
-        const ImGuiInputFlags flags =
-            action.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
-        if (!ImGui::IsKeyChordPressed(action.key, flags, ImGuiKeyOwner_Any)) continue;
-        if (!action.enabled || action.enabled(work)) action.run(work);
-    }
+    for (const Action& action : all_)
+        for (const ImGuiKeyChord key : {action.key, action.other_key}) {
+            if (key == 0) continue;
+            // Text fields take plain keys, and their own Ctrl+Z and the like.
+            const bool modified = (key & ImGuiMod_Ctrl) != 0;
+            if (io.WantTextInput && (!modified || action.yields_to_text)) continue;
+            const ImGuiInputFlags flags =
+                action.repeats ? ImGuiInputFlags_Repeat : ImGuiInputFlags_None;
+            if (!ImGui::IsKeyChordPressed(key, flags, ImGuiKeyOwner_Any)) continue;
+            if (!action.enabled || action.enabled(work)) action.run(work);
+        }
 }
 
 std::string Actions::key_name(ImGuiKeyChord key) {
@@ -60,6 +58,12 @@ std::string Actions::key_name(ImGuiKeyChord key) {
     return name;
 }
 
+std::string Actions::key_names(const Action& action) {
+    std::string names = key_name(action.key);
+    if (action.other_key != 0) names += ", " + key_name(action.other_key);
+    return names;
+}
+
 void Actions::draw_menu(const char* menu, Topics& work,
                         const std::function<void(const std::string&)>& after) const {
     const std::string group_of = std::string(menu) + "/";
@@ -76,18 +80,29 @@ void Actions::draw_menu(const char* menu, Topics& work,
         if (action.menu != menu) continue;
         if (action.starts_group && !first) ImGui::Separator();
         first = false;
-        std::string name = action.name;
-        if (action.id == "undo" && work.scene.editor().can_undo())
-            name += " " + work.scene.editor().undo_name() + "###Undo";
-        if (action.id == "redo" && work.scene.editor().can_redo())
-            name += " " + work.scene.editor().redo_name() + "###Redo";
-        const bool enabled = !action.enabled || action.enabled(work);
-        const bool ticked = action.checked && action.checked(work);
-        if (ImGui::MenuItem(name.c_str(), key_name(action.key).c_str(), ticked, enabled))
-            action.run(work);
-        tip(action.help);
+        draw_item(action, work);
         if (after) after(action.id);
     }
+}
+
+void Actions::draw_item(const Action& action, Topics& work) {
+    std::string name = action.name;
+    if (action.detail)
+        if (const std::string detail = action.detail(work); !detail.empty())
+            name += " " + detail + "###" + action.name;
+    const bool enabled = !action.enabled || action.enabled(work);
+    const bool ticked = action.checked && action.checked(work);
+    if (ImGui::MenuItem(name.c_str(), key_name(action.key).c_str(), ticked, enabled))
+        action.run(work);
+    tip(action.help);
+}
+
+void Actions::draw_object_menu(Topics& work) const {
+    std::vector<const Action*> items;
+    for (const Action& action : all_)
+        if (action.in_object_menu != 0) items.push_back(&action);
+    std::ranges::stable_sort(items, {}, &Action::in_object_menu);
+    for (const Action* const action : items) draw_item(*action, work);
 }
 
 void Actions::button(const std::string& id, Topics& work) const {
@@ -96,12 +111,12 @@ void Actions::button(const std::string& id, Topics& work) const {
     const bool ticked = action.checked && action.checked(work);
     const std::string key = key_name(action.key);
     std::string help = key.empty() ? action.name : fmt::format("{}  ({})", action.name, key);
-    if (id == "undo" && enabled) help += "\n" + work.scene.editor().undo_name();
-    if (id == "redo" && enabled) help += "\n" + work.scene.editor().redo_name();
+    if (action.detail && enabled) help += "\n" + action.detail(work);
     help += "\n" + action.help;
-    const char* shown = action.icon;
-    if (id == "play" && ticked) shown = icon::pause;
-    if (icon_button(id.c_str(), shown, help, enabled, ticked && id != "play")) action.run(work);
+    const bool other_icon = ticked && action.ticked_icon != nullptr;
+    if (icon_button(id.c_str(), other_icon ? action.ticked_icon : action.icon, help, enabled,
+                    ticked && !other_icon))
+        action.run(work);
 }
 
 }  // namespace hindcast::gui

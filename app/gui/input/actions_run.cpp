@@ -14,16 +14,17 @@ using session::Optimise;
 namespace {
 
 bool can_optimise(const Topics& w) {
-    return shows_run(w) && !w.running.now().present_parameters().empty();
+    return shows_run(w) && !w.running.now().values.present_parameters().empty();
 }
 bool has_history(const Topics& w) {
-    return shows_run(w) && w.running.now().history && !w.running.now().history->empty();
+    return shows_run(w) && w.running.now().optimisation.history &&
+           !w.running.now().optimisation.history->empty();
 }
 
 // To another of the iterations that are kept.
 void show_iteration(Running& running, std::ptrdiff_t by) {
-    const auto& rows = *running.now().history;
-    const std::int64_t shown = running.now().shown_iteration,
+    const auto& rows = *running.now().optimisation.history;
+    const std::int64_t shown = running.now().optimisation.shown_iteration,
                        from = shown < 0 ? rows.back().iteration : shown;
     const auto at = std::ranges::lower_bound(rows, from, {}, &session::IterationInfo::iteration);
     const auto next = std::clamp<std::ptrdiff_t>(at - rows.begin() + by, 0, std::ssize(rows) - 1);
@@ -34,10 +35,16 @@ void show_iteration(Running& running, std::ptrdiff_t by) {
 
 std::vector<Action> simulation_actions() {
     return {
-        {"play", "Simulation", icon::play, "Play or pause", ImGuiKey_Space,
-         "Moves through simulated time at the speed chosen beside", shows_run,
-         [](Topics& w) { w.running.play(!w.running.now().playing); },
-         [](const Topics& w) { return w.running.now().playing; }},
+        {.id = "play",
+         .menu = "Simulation",
+         .icon = icon::play,
+         .name = "Play or pause",
+         .key = ImGuiKey_Space,
+         .help = "Moves through simulated time at the speed chosen beside",
+         .enabled = shows_run,
+         .run = [](Topics& w) { w.running.play(!w.running.now().run.playing); },
+         .checked = [](const Topics& w) { return w.running.now().run.playing; },
+         .ticked_icon = icon::pause},
         {"step_back",
          "Simulation",
          icon::step_back,
@@ -61,7 +68,7 @@ std::vector<Action> simulation_actions() {
         {"home", "Simulation", icon::start, "To the start", ImGuiKey_Home, "Time 0", shows_run,
          [](Topics& w) { w.running.send(session::Seek{0}); }, nullptr},
         {"end", "Simulation", icon::end, "To the end", ImGuiKey_End, "The last step", shows_run,
-         [](Topics& w) { w.running.send(session::Seek{w.running.now().steps}); }, nullptr},
+         [](Topics& w) { w.running.send(session::Seek{w.running.now().run.steps}); }, nullptr},
         {"reset",
          "Simulation",
          icon::undo,
@@ -141,12 +148,12 @@ std::vector<Action> optimise_actions() {
          "The shown iteration stays in the picture, pale, beside the others; again: takes it away",
          has_history,
          [](Topics& w) {
-             if (w.running.now().ghost_iteration >= 0)
+             if (w.running.now().optimisation.ghost_iteration >= 0)
                  w.running.send(session::Ghost{});
              else
-                 w.running.send(session::Ghost{w.running.now().shown_iteration});
+                 w.running.send(session::Ghost{w.running.now().optimisation.shown_iteration});
          },
-         [](const Topics& w) { return w.running.now().ghost_iteration >= 0; }},
+         [](const Topics& w) { return w.running.now().optimisation.ghost_iteration >= 0; }},
         {"branch",
          "Optimise",
          icon::branch,
@@ -155,20 +162,20 @@ std::vector<Action> optimise_actions() {
          "Goes on from the shown iteration's parameters with a fresh optimiser; one from before an "
          "edit brings its scene back, which can be undone",
          has_history,
-         [](Topics& w) { w.values.branch(w.running.now().shown_iteration); },
+         [](Topics& w) { w.values.branch(w.running.now().optimisation.shown_iteration); },
          {}},
-        {"accept",
-         "Optimise",
-         icon::accept,
-         "Accept",
-         ImGuiMod_Ctrl | ImGuiKey_Enter,
-         "Writes the shown iteration's parameters into the scene; can be undone. One from before "
-         "an edit is branched from first (B)",
-         has_history,
-         [](Topics& w) { w.values.accept(); },
-         {},
-         false,
-         true},
+        {.id = "accept",
+         .menu = "Optimise",
+         .icon = icon::accept,
+         .name = "Accept",
+         .key = ImGuiMod_Ctrl | ImGuiKey_Enter,
+         .help = "Writes the shown iteration's parameters into the scene; can be undone. One from "
+                 "before an edit is branched from first (B)",
+         .enabled = has_history,
+         .run = [](Topics& w) { w.values.accept(); },
+         .checked = {},
+         .starts_group = true,
+         .yields_to_text = true},
         {"revert",
          "Optimise",
          icon::undo,

@@ -1,5 +1,6 @@
-// The table of actions: add one to a list, and it is in its menu, in the command palette and on the
-// help page, and its key works. The lists of the menus File, Edit and Help are here.
+// The table of commands: add one to a list, and it is in its menu, in the command palette, on the
+// help page and in the manual, and its key works. The lists of the menus File, Edit and Help are
+// here; others stand beside what they act on.
 #include <algorithm>
 
 #include "app/gui/draw/widgets.hpp"
@@ -13,6 +14,15 @@
 #include "app/gui/work/state/requests.hpp"
 
 namespace hindcast::gui {
+
+std::vector<Action> view_actions();        // actions_view.cpp: settings, looks, tools
+std::vector<Action> simulation_actions();  // actions_run.cpp: time
+std::vector<Action> optimise_actions();    // actions_run.cpp
+std::vector<Action> camera_actions();      // camera_keys.cpp: the camera path
+std::vector<Action> side_actions();        // camera_sides.cpp: standard views
+std::vector<Action> making_actions();      // gui/making: chosen points, arranging
+std::vector<Action> looking_actions();     // gui/looking: distances, the slice
+std::vector<Action> copying_actions();     // gui/making: copy and paste
 
 namespace {
 
@@ -144,106 +154,106 @@ std::vector<Action> file_actions() {
 
 std::vector<Action> edit_actions() {
     return {
-        {"undo",
-         "Edit",
-         icon::undo,
-         "Undo",
-         ImGuiMod_Ctrl | ImGuiKey_Z,
-         "Takes the last change of the scene back",
-         [](const Topics& w) { return w.scene.editor().can_undo(); },
-         [](Topics& w) {
-             const std::string name = w.scene.editor().undo_name();
-             if (w.scene.edit([](session::Editor& e) { e.undo(); }))
-                 w.messages.tell("Undone: " + name);
-         },
-         {},
-         true},
-        {"redo",
-         "Edit",
-         icon::redo,
-         "Redo",
-         ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z,
-         "Makes the change that was taken back once more",
-         [](const Topics& w) { return w.scene.editor().can_redo(); },
-         [](Topics& w) {
-             const std::string name = w.scene.editor().redo_name();
-             if (w.scene.edit([](session::Editor& e) { e.redo(); }))
-                 w.messages.tell("Redone: " + name);
-         },
-         {},
-         true},
-        {"redo_y",
-         "",
-         icon::redo,
-         "Redo",
-         ImGuiMod_Ctrl | ImGuiKey_Y,
-         "The same as Redo",
-         [](const Topics& w) { return w.scene.editor().can_redo(); },
-         [](Topics& w) { w.scene.edit([](session::Editor& e) { e.redo(); }); },
-         {},
-         true},
-        {"duplicate",
-         "Edit",
-         icon::copy,
-         "Duplicate",
-         ImGuiMod_Ctrl | ImGuiKey_D,
-         "A copy of the selected object with a name of its own; of a parameter of some components, "
-         "a parameter of the others",
-         object_is_selected,
-         copy_pointer,
-         {},
-         false,
-         true},
-        {"delete",
-         "Edit",
-         icon::remove,
-         "Delete",
-         ImGuiKey_Delete,
-         "Takes the selected object, parameter or group out of the scene",
-         object_is_selected,
-         [](Topics& w) {
-             const std::string pointer = w.chosen.object.pointer, name = w.scene.name_at(pointer);
-             const auto erase = [&w, pointer] {
-                 if (w.scene.edit([&](session::Editor& e) { e.remove(pointer); }))
-                     w.chosen.select({});
-             };
-             // Nothing refers to a parameter or a group by a name.
-             const std::vector<std::string> users =
-                 name.empty() ? std::vector<std::string>() : w.scene.editor().references_to(name);
-             if (users.empty()) {
-                 erase();
-                 return;
-             }
-             std::string list;
-             for (const std::string& user : users) list += "\n    " + user;
-             w.messages.ask(
-                 {"Delete " + name + "?",
-                  "These refer to it, and the scene does not run until they are changed:",
-                  list,
-                  {{"Delete", "Can be undone", erase},
-                   {"Cancel", "Everything stays as it is", [] {}}}});
-         },
-         {}},
-        {"palette",
-         "Edit",
-         icon::search,
-         "Find a command...",
-         ImGuiMod_Ctrl | ImGuiKey_K,
-         "Every command by a few letters of its name",
-         {},
-         [](Topics& w) { w.requests.show_palette = true; },
-         {},
-         false,
-         true},
-        {"palette_p",
-         "",
-         icon::search,
-         "Find a command...",
-         ImGuiMod_Ctrl | ImGuiKey_P,
-         "The same as Find a command",
-         {},
-         [](Topics& w) { w.requests.show_palette = true; },
-         {}},
+        {.id = "undo",
+         .menu = "Edit",
+         .icon = icon::undo,
+         .name = "Undo",
+         .key = ImGuiMod_Ctrl | ImGuiKey_Z,
+         .help = "Takes the last change of the scene back",
+         .enabled = [](const Topics& w) { return w.scene.editor().can_undo(); },
+         .run =
+             [](Topics& w) {
+                 const std::string name = w.scene.editor().undo_name();
+                 if (w.scene.edit([](session::Editor& e) { e.undo(); }))
+                     w.messages.tell("Undone: " + name);
+             },
+         .checked = {},
+         .repeats = true,
+         .yields_to_text = true,
+         .detail =
+             [](const Topics& w) {
+                 const session::Editor& editor = w.scene.editor();
+                 return editor.can_undo() ? editor.undo_name() : std::string();
+             }},
+        {.id = "redo",
+         .menu = "Edit",
+         .icon = icon::redo,
+         .name = "Redo",
+         .key = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z,
+         .help = "Makes the change that was taken back once more",
+         .enabled = [](const Topics& w) { return w.scene.editor().can_redo(); },
+         .run =
+             [](Topics& w) {
+                 const std::string name = w.scene.editor().redo_name();
+                 if (w.scene.edit([](session::Editor& e) { e.redo(); }))
+                     w.messages.tell("Redone: " + name);
+             },
+         .checked = {},
+         .repeats = true,
+         .other_key = ImGuiMod_Ctrl | ImGuiKey_Y,
+         .yields_to_text = true,
+         .detail =
+             [](const Topics& w) {
+                 const session::Editor& editor = w.scene.editor();
+                 return editor.can_redo() ? editor.redo_name() : std::string();
+             }},
+        {.id = "duplicate",
+         .menu = "Edit",
+         .icon = icon::copy,
+         .name = "Duplicate",
+         .key = ImGuiMod_Ctrl | ImGuiKey_D,
+         .help = "A copy of the selected object with a name of its own; of a parameter of some "
+                 "components, a parameter of the others",
+         .enabled = object_is_selected,
+         .run = copy_pointer,
+         .checked = {},
+         .starts_group = true,
+         .in_object_menu = 2},
+        {.id = "delete",
+         .menu = "Edit",
+         .icon = icon::remove,
+         .name = "Delete",
+         .key = ImGuiKey_Delete,
+         .help = "Takes the selected object, parameter or group out of the scene",
+         .enabled = object_is_selected,
+         .run =
+             [](Topics& w) {
+                 const std::string pointer = w.chosen.object.pointer,
+                                   name = w.scene.name_at(pointer);
+                 const auto erase = [&w, pointer] {
+                     if (w.scene.edit([&](session::Editor& e) { e.remove(pointer); }))
+                         w.chosen.select({});
+                 };
+                 // Nothing refers to a parameter or a group by a name.
+                 const std::vector<std::string> users = name.empty()
+                                                            ? std::vector<std::string>()
+                                                            : w.scene.editor().references_to(name);
+                 if (users.empty()) {
+                     erase();
+                     return;
+                 }
+                 std::string list;
+                 for (const std::string& user : users) list += "\n    " + user;
+                 w.messages.ask(
+                     {"Delete " + name + "?",
+                      "These refer to it, and the scene does not run until they are changed:",
+                      list,
+                      {{"Delete", "Can be undone", erase},
+                       {"Cancel", "Everything stays as it is", [] {}}}});
+             },
+         .checked = {},
+         .in_object_menu = 9},
+        {.id = "palette",
+         .menu = "Edit",
+         .icon = icon::search,
+         .name = "Find a command...",
+         .key = ImGuiMod_Ctrl | ImGuiKey_K,
+         .help = "Every command by a few letters of its name",
+         .enabled = {},
+         .run = [](Topics& w) { w.requests.show_palette = true; },
+         .checked = {},
+         .starts_group = true,
+         .other_key = ImGuiMod_Ctrl | ImGuiKey_P},
         {"settings",
          "Edit",
          icon::settings,
@@ -282,14 +292,20 @@ std::vector<Action> help_actions() {
     };
 }
 
+// Within a menu, commands come in the order of these lists.
+using List = std::vector<Action> (*)();
+constexpr List lists[] = {
+    file_actions,       edit_actions,     copying_actions, side_actions,
+    view_actions,       making_actions,   looking_actions, camera_actions,
+    simulation_actions, optimise_actions, help_actions,
+};
+
 }  // namespace
 
 std::vector<Action> all_actions() {
     std::vector<Action> all;
-    for (auto part : {file_actions(), edit_actions(), side_actions(), view_actions(),
-                      making_actions(), looking_actions(), camera_actions(), simulation_actions(),
-                      optimise_actions(), help_actions()})
-        for (Action& action : part) all.push_back(std::move(action));
+    for (const auto list : lists)
+        for (Action& action : list()) all.push_back(std::move(action));
     return all;
 }
 

@@ -68,7 +68,7 @@ std::vector<Action> view_actions() {
          [](Topics& w) {
              w.looks.view.heights = !w.looks.view.heights;
              // From the side there, from above here.
-             if (w.running.now().stage->dimension == 2) w.looks.camera_is_set = false;
+             if (w.running.now().scene.stage->dimension == 2) w.looks.camera_is_set = false;
          },
          is(&render::View::heights)},
         {"smooth_fields", "View", nullptr, "Smooth fields", 0,

@@ -24,7 +24,7 @@ Action from(Side side, const char* id, const char* name, ImGuiKeyChord key, cons
     action.help = help;
     action.enabled = has_sides;
     action.run = [side](Topics& w) {
-        render::look_from(w.looks.view.camera, side, w.running.now().stage->up);
+        render::look_from(w.looks.view.camera, side, w.running.now().scene.stage->up);
     };
     return action;
 }

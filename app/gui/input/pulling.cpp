@@ -83,7 +83,7 @@ void Pulling::begin(Context& context, ImVec2 at, int width, int height) {
 // The spring from the mouse to the point.
 void Pulling::draw(const Context& context, ImVec2 at, int width, int height) const {
     const render::Camera& camera = context.work.looks.view.camera;
-    const auto& mouse_pull = context.work.running.now().mouse_pull;
+    const auto& mouse_pull = context.work.running.now().pulls.current;
     const bool live = mouse_pull && mouse_pull->live && mouse_pull->number == number_;
     Vec3 place = picked_, point = picked_;
     if (live) point = mouse_pull->point;

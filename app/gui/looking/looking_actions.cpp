@@ -34,7 +34,7 @@ std::vector<Action> looking_actions() {
                  w.looks.view.slice.reset();
              else
                  w.looks.view.slice =
-                     slice_before(w.looks.view.camera, box_of(*w.running.now().stage));
+                     slice_before(w.looks.view.camera, box_of(*w.running.now().scene.stage));
          },
          [](const Topics& w) { return w.looks.view.slice.has_value() && !w.looks.is_flat(); }},
         {"keep_view",

@@ -53,8 +53,8 @@ bool has_tubes(const Running& running) {
     const auto is_tube = [](const render::Drawable& drawable) {
         return drawable.kind == render::Drawable::Kind::segments && !drawable.ghost;
     };
-    return running.now().stage != nullptr &&
-           std::ranges::any_of(running.now().stage->drawables, is_tube);
+    return running.now().scene.stage != nullptr &&
+           std::ranges::any_of(running.now().scene.stage->drawables, is_tube);
 }
 
 void looks_button(Context& context) {
@@ -91,9 +91,9 @@ float slice_controls_width() {
 
 void slice_controls(Context& context) {
     Topics& work = context.work;
-    if (!work.looks.view.slice || work.running.now().stage == nullptr) return;
+    if (!work.looks.view.slice || work.running.now().scene.stage == nullptr) return;
     render::Slice& slice = *work.looks.view.slice;
-    const render::Bounds box = box_of(*work.running.now().stage);
+    const render::Bounds box = box_of(*work.running.now().scene.stage);
     std::string side = sides[side_of(slice)];
     if (choice("##slice side", {std::begin(sides), std::end(sides)}, side,
                "Slice across this axis; as seen: across the line of sight of now",

@@ -15,8 +15,8 @@
 #include "app/gui/work/state/messages.hpp"
 #include "app/gui/work/state/requests.hpp"
 #include "app/session/document/scene_files.hpp"
-#include "app/session/shapes/arrange.hpp"
-#include "app/session/shapes/templates.hpp"
+#include "app/session/making/arrange.hpp"
+#include "app/session/making/templates.hpp"
 
 namespace hindcast::gui {
 
@@ -26,7 +26,7 @@ using model::Section;
 namespace fs = std::filesystem;
 
 // A number with its name to the left of it.
-bool row(const session::ShapeNumber& number, double& value) {
+bool row(const model::OfferNumber& number, double& value) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(number.label.c_str());
     ImGui::SameLine(px(150));
@@ -68,17 +68,17 @@ const char* title_of(Section section) {
 }
 
 void add_items(const EditedScene& scene, Adding& adding, Requests& requests, Section section) {
-    std::vector<std::string> shaped;
-    for (const session::Shape& shape : session::shapes(scene.registry(), scene.dimension())) {
-        if (shape.section != section) continue;
-        shaped.push_back(shape.type);
-        if (ImGui::MenuItem(fmt::format("{}###shape {}", shape.label, shape.id).c_str()))
-            requests.show_shape = shape.id;
-        tip(shape.help);
+    std::vector<std::string> offered;
+    for (const model::Offer& offer : session::offers(scene.registry(), scene.dimension())) {
+        if (offer.section != section) continue;
+        offered.push_back(offer.type);
+        if (ImGui::MenuItem(fmt::format("{}###offer {}", offer.label, offer.id).c_str()))
+            requests.show_offer = offer.id;
+        tip(offer.help);
     }
-    bool first = !shaped.empty();
+    bool first = !offered.empty();
     for (const model::ModuleType& type : scene.registry().all()) {
-        if (type.section != section || std::ranges::find(shaped, type.type) != shaped.end())
+        if (type.section != section || std::ranges::find(offered, type.type) != offered.end())
             continue;
         if (std::exchange(first, false)) ImGui::Separator();
         if (ImGui::MenuItem(fmt::format("{}###{}", type.title, type.type).c_str()))
@@ -99,17 +99,7 @@ void add_items_of_all(Context& context) {
     }
 }
 
-void object_items(Context& context) {
-    for (const char* id : {"all_points", "duplicate", "array", "mirror_x", "mirror_y", "mirror_z",
-                           "size", "snap", "delete"}) {
-        const Action& action = context.actions[id];
-        const bool enabled = !action.enabled || action.enabled(context.work);
-        if (ImGui::MenuItem(action.name.c_str(), Actions::key_name(action.key).c_str(), false,
-                            enabled))
-            action.run(context.work);
-        tip(action.help);
-    }
-}
+void object_items(Context& context) { context.actions.draw_object_menu(context.work); }
 
 void template_items(const EditedScene& scene, Opening& opening) {
     for (const session::SceneTemplate& one : session::scene_templates(scene.registry())) {
@@ -120,31 +110,31 @@ void template_items(const EditedScene& scene, Opening& opening) {
 }
 
 void MakingDialogs::draw(Topics& work) {
-    shape(work);
+    offer(work);
     array(work);
     size(work);
 }
 
-void MakingDialogs::shape(Topics& work) {
-    if (const std::string asked = std::exchange(work.requests.show_shape, ""); !asked.empty()) {
+void MakingDialogs::offer(Topics& work) {
+    if (const std::string asked = std::exchange(work.requests.show_offer, ""); !asked.empty()) {
         try {
-            shape_ = session::shape_of(work.scene.registry(), work.scene.dimension(), asked);
-            numbers_ = shape_.values();
+            offer_ = session::offer_of(work.scene.registry(), work.scene.dimension(), asked);
+            numbers_ = offer_.values();
             file_ = std::exchange(brought_, {});
-            files_ = shape_.needs_file()
+            files_ = offer_.needs_file()
                          ? session::files_below(work.scene.editor().place().parent_path(),
-                                                shape_.endings)
+                                                offer_.endings)
                          : std::vector<std::string>();
             if (file_.empty() && files_.size() == 1) file_ = files_.front();
-            ImGui::OpenPopup("###shape");
+            ImGui::OpenPopup("###offer");
         } catch (const Error& error) {
             work.messages.fail(error);
         }
     }
-    if (!begin_modal((shape_.label + "###shape").c_str(), px(380))) return;
-    wrapped_text(shape_.help, style().palette().quiet);
+    if (!begin_modal((offer_.label + "###offer").c_str(), px(380))) return;
+    wrapped_text(offer_.help, style().palette().quiet);
     ImGui::Spacing();
-    if (shape_.needs_file()) {
+    if (offer_.needs_file()) {
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted("File");
         ImGui::SameLine(px(150));
@@ -158,29 +148,29 @@ void MakingDialogs::shape(Topics& work) {
         if (text_button(icon::open, "Browse...",
                         "A file of another folder is copied beside the scene")) {
             work.requests.wants_file =
-                FileWish{shape_.label, shape_.endings,
-                         [this, &work, id = shape_.id](const fs::path& file) {
+                FileWish{offer_.label, offer_.endings,
+                         [this, &work, id = offer_.id](const fs::path& file) {
                              const auto name = work.adding.bring(file);
                              if (!name) return;
                              brought_ = *name;
-                             work.requests.show_shape = id;
+                             work.requests.show_offer = id;
                          },
-                         [&work, id = shape_.id] { work.requests.show_shape = id; }};
+                         [&work, id = offer_.id] { work.requests.show_offer = id; }};
             ImGui::CloseCurrentPopup();
         }
     }
-    for (std::size_t k = 0; k < shape_.numbers.size(); ++k) row(shape_.numbers[k], numbers_[k]);
-    const session::ShapeCount count = session::count_of(shape_, numbers_);
+    for (std::size_t k = 0; k < offer_.numbers.size(); ++k) row(offer_.numbers[k], numbers_[k]);
+    const model::OfferCount count = session::count_of(offer_, numbers_);
     const std::string text = session::count_text(count);
     if (!text.empty()) {
         ImGui::Spacing();
         ImGui::TextColored(style().palette().accent, "%s", text.c_str());
         tip("As many as these numbers make");
     }
-    const bool ready = !shape_.needs_file() || !file_.empty();
+    const bool ready = !offer_.needs_file() || !file_.empty();
     if (buttons("Add", "Puts it where the view looks, on the ground or on what is there", ready)) {
         const fs::path folder = fs::current_path() / work.scene.editor().place().parent_path();
-        work.adding.add_shape({shape_, numbers_, file_.empty() ? fs::path() : folder / file_, {}});
+        work.adding.add_offer({offer_, numbers_, file_.empty() ? fs::path() : folder / file_, {}});
     }
     ImGui::EndPopup();
 }

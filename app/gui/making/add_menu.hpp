@@ -1,9 +1,9 @@
-// Menus of things to add, in words: shapes first, then the module types that have no shape. Used by
+// Menus of things to add, in words: offers first, then the module types that have no offer. Used by
 // the tree's "Add", the picture's menu and the palette.
 #pragma once
 
 #include "app/gui/work/context.hpp"
-#include "app/session/shapes/shapes.hpp"
+#include "app/session/making/offers.hpp"
 #include "engine/model/registry.hpp"
 
 namespace hindcast::gui {
@@ -19,20 +19,20 @@ void object_items(Context& context);
 void template_items(const EditedScene& scene, Opening& opening);
 const char* title_of(model::Section section);
 
-// The dialog of a shape's numbers, with how many points and elements that makes; and those of
+// The dialog of an offer's numbers, with how many points and elements that makes; and those of
 // copies and of size. Drawn once a frame.
 class MakingDialogs {
 public:
     void draw(Topics& work);
 
 private:
-    void shape(Topics& work);
+    void offer(Topics& work);
     void array(Topics& work);
     void size(Topics& work);
 
-    session::Shape shape_;
+    model::Offer offer_;
     std::vector<double> numbers_;
-    std::vector<std::string> files_;  // beside the scene, of the shape's endings
+    std::vector<std::string> files_;  // beside the scene, of the offer's endings
     std::string file_, brought_;      // chosen; from elsewhere, for the dialog that opens next
     int count_ = 3;
     std::array<double, 3> offset_{1, 0, 0};

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "app/exchange/stage.hpp"
-#include "app/session/shapes/parts.hpp"
+#include "app/session/making/parts.hpp"
 
 namespace hindcast::gui {
 

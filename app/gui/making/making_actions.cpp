@@ -11,7 +11,7 @@
 #include "app/gui/work/state/requests.hpp"
 #include "app/gui/work/state/running.hpp"
 #include "app/gui/work/view/looks.hpp"
-#include "app/session/shapes/arrange.hpp"
+#include "app/session/making/arrange.hpp"
 
 namespace hindcast::gui {
 
@@ -55,6 +55,7 @@ Action mirror(std::size_t axis) {
             return session::mirrored(d, w.scene.registry(), pointer, axis);
         });
     };
+    action.in_object_menu = 4 + static_cast<int>(axis);
     return action;
 }
 
@@ -80,26 +81,27 @@ std::vector<Action> part_actions() {
              w.chosen.parts.kind = kind == Kind::points ? Kind::elements : Kind::points;
          },
          [](const Topics& w) { return w.chosen.parts.kind == Kind::elements; }},
-        {"all_points",
-         "Edit/Chosen points",
-         nullptr,
-         "Choose all points of it",
-         0,
-         "All points of the selected body",
-         [](const Topics& w) {
-             return shows_run(w) && w.chosen.object.pointer.starts_with("/bodies/");
-         },
-         [](Topics& w) {
-             const std::string name = w.scene.name_at(w.chosen.object.pointer);
-             w.chosen.parts = {};
-             for (const auto& body : w.running.now().stage->bodies) {
-                 if (body.name != name) continue;
-                 std::vector<std::int64_t> all;
-                 for (std::int64_t p = 0; p < body.count; ++p) all.push_back(p);
-                 w.chosen.parts.add(name, std::move(all));
-             }
-         },
-         {}},
+        {.id = "all_points",
+         .menu = "Edit/Chosen points",
+         .name = "Choose all points of it",
+         .help = "All points of the selected body",
+         .enabled =
+             [](const Topics& w) {
+                 return shows_run(w) && w.chosen.object.pointer.starts_with("/bodies/");
+             },
+         .run =
+             [](Topics& w) {
+                 const std::string name = w.scene.name_at(w.chosen.object.pointer);
+                 w.chosen.parts = {};
+                 for (const auto& body : w.running.now().scene.stage->bodies) {
+                     if (body.name != name) continue;
+                     std::vector<std::int64_t> all;
+                     for (std::int64_t p = 0; p < body.count; ++p) all.push_back(p);
+                     w.chosen.parts.add(name, std::move(all));
+                 }
+             },
+         .checked = {},
+         .in_object_menu = 1},
         {"no_parts",
          "Edit/Chosen points",
          nullptr,
@@ -203,6 +205,7 @@ std::vector<Action> making_actions() {
                    has_object,
                    [](Topics& w) { w.requests.show_array = true; },
                    {}});
+    all.back().in_object_menu = 3;
     for (const std::size_t axis : {0UL, 1UL, 2UL}) all.push_back(mirror(axis));
     all.push_back({"size",
                    "Edit/Arrange",
@@ -213,6 +216,7 @@ std::vector<Action> making_actions() {
                    has_object,
                    [](Topics& w) { w.requests.show_size = true; },
                    {}});
+    all.back().in_object_menu = 7;
     all.push_back({"snap",
                    "Edit/Arrange",
                    nullptr,
@@ -229,6 +233,7 @@ std::vector<Action> making_actions() {
                                       });
                    },
                    {}});
+    all.back().in_object_menu = 8;
     return all;
 }
 

@@ -1,4 +1,4 @@
-// Squares in the picture at the sizes of what is selected (session/shapes/sizes.hpp), where the tool
+// Squares in the picture at the sizes of what is selected (session/making/sizes.hpp), where the tool
 // moves things: a drag changes a size, and with Ctrl how many points or cells there are.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "app/gui/work/context.hpp"
-#include "app/session/shapes/sizes.hpp"
+#include "app/session/making/sizes.hpp"
 
 namespace hindcast::gui {
 

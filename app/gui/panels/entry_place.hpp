@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/snapshot.hpp"
+#include "app/session/link/values.hpp"
 #include "engine/document/document.hpp"
 
 namespace hindcast::gui {

@@ -25,24 +25,24 @@ public:
         const Action& action = context.actions["check"];
         if (text_button(icon::check, "Check the gradient", action.help, action.enabled(work)))
             action.run(work);
-        if (!now.check || now.check->empty()) {
+        if (!now.tools.check || now.tools.check->empty()) {
             empty_state(icon::check, "Not checked yet",
                         "Each entry of the gradient is compared with (L(p+h) - L(p-h)) / 2h: with "
                         "small h for "
                         "whether it is right, with large h for whether the loss is smooth here.");
             return;
         }
-        const auto failed = std::ranges::count(*now.check, false, &session::CheckRow::passed);
+        const auto failed = std::ranges::count(*now.tools.check, false, &session::CheckRow::passed);
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         if (failed == 0)
             ImGui::TextColored(style().palette().good, "%s  %s", icon::check,
-                               fmt::format("all {} pass", now.check->size()).c_str());
+                               fmt::format("all {} pass", now.tools.check->size()).c_str());
         else
             ImGui::TextColored(
                 style().palette().bad, "%s  %s", icon::warning,
-                fmt::format("{} of {} do not pass", failed, now.check->size()).c_str());
-        if (now.check_at && now.values && *now.check_at != *now.values) {
+                fmt::format("{} of {} do not pass", failed, now.tools.check->size()).c_str());
+        if (now.tools.check_at && now.values.flat && *now.tools.check_at != *now.values.flat) {
             ImGui::SameLine();
             ImGui::TextColored(style().palette().warn, "of other parameters than those shown");
         }
@@ -71,10 +71,10 @@ public:
             "not with the gradient"};
         table_headers(helps);
         ImGuiListClipper clipper;
-        clipper.Begin(static_cast<int>(now.check->size()));
+        clipper.Begin(static_cast<int>(now.tools.check->size()));
         while (clipper.Step())
             for (int k = clipper.DisplayStart; k < clipper.DisplayEnd; ++k) {
-                const session::CheckRow& row = (*now.check)[static_cast<std::size_t>(k)];
+                const session::CheckRow& row = (*now.tools.check)[static_cast<std::size_t>(k)];
                 ImGui::TableNextRow();
                 ImGui::TableNextColumn();
                 cut_text(path_label(row.name), ImGui::GetContentRegionAvail().x);

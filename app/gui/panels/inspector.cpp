@@ -65,11 +65,12 @@ private:
         wrapped_text(
             fmt::format("The picture shows iteration {}, of the scene before an edit. Here "
                         "is the scene as it is now; {} or an edit shows it again.",
-                        now.shown_iteration, Actions::key_name(context.actions["newest"].key)),
+                        now.optimisation.shown_iteration,
+                        Actions::key_name(context.actions["newest"].key)),
             style().palette().warn);
         tip("Branching from the iteration brings its scene back\nKey: " +
             Actions::key_name(context.actions["branch"].key));
-        for (const session::QuantityInfo& q : now.quantities) {
+        for (const session::QuantityInfo& q : now.values.quantities) {
             if (!q.optimised || q.values.empty()) continue;
             quiet_text(fmt::format("{} then: {}{} {}", q.path, number_text(q.least, 4),
                                    q.least == q.most ? "" : " to " + number_text(q.most, 4),
@@ -91,7 +92,8 @@ private:
         wrapped_text(text("/description"), style().palette().quiet);
         heading("What is optimised");
         bool any = false;
-        for (const session::QuantityInfo& quantity : work.running.now().present_quantities()) {
+        for (const session::QuantityInfo& quantity :
+             work.running.now().values.present_quantities()) {
             if (!quantity.optimised) continue;
             any = true;
             draw_quantity(context, quantity, quantity.path, "");
@@ -100,10 +102,10 @@ private:
             wrapped_text("Nothing yet. Select something, and close the lock beside a number.",
                          style().palette().quiet);
         heading("What is wanted");
-        if (work.running.now().terms.empty())
+        if (work.running.now().run.terms.empty())
             wrapped_text("Nothing yet. Add an objective in the scene tree.",
                          style().palette().quiet);
-        for (const session::TermInfo& term : work.running.now().terms) {
+        for (const session::TermInfo& term : work.running.now().run.terms) {
             if (ImGui::TextLink(term.name.c_str()))
                 work.chosen.select({work.scene.pointer_of(term.name), -1, ""});
             tip("Selects this term");
@@ -144,7 +146,7 @@ private:
         }
         const bool objective = pointer.starts_with("/objective/");
         for (std::size_t k = 0; k < work.reports.warning_count(); ++k)
-            if (const Warning& warning = (*work.running.now().warnings)[k];
+            if (const Warning& warning = (*work.running.now().scene.warnings)[k];
                 warning.pointer == pointer) {
                 wrapped_text(fmt::format("{}  {}", icon::warning, warning.happened),
                              style().palette().warn);
@@ -170,7 +172,7 @@ private:
             forms_of(work.scene.registry()).of_field(module.section, module.type, key);
         if (form == nullptr) return;
         const std::string pointer = object + "/" + key;
-        const auto& quantities = work.running.now().present_quantities();
+        const auto& quantities = work.running.now().values.present_quantities();
         const auto quantity =
             std::ranges::find(quantities, pointer, &session::QuantityInfo::scene_pointer);
         ImGui::PushID(key.c_str());
@@ -196,7 +198,8 @@ private:
             ImGui::TextUnformatted("Gravity");
             ImGui::PopFont();
             ImGui::Spacing();
-            for (const session::QuantityInfo& quantity : work.running.now().present_quantities())
+            for (const session::QuantityInfo& quantity :
+                 work.running.now().values.present_quantities())
                 if (quantity.path == "gravity")
                     draw_quantity(context, quantity, "gravity",
                                   "acceleration of everything that is free");

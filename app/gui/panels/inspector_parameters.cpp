@@ -37,7 +37,7 @@ const session::QuantityInfo* quantity_of(const Running& running, const std::stri
     } catch (const Error&) {
         return nullptr;
     }
-    const auto& all = running.now().present_quantities();
+    const auto& all = running.now().values.present_quantities();
     const auto found = std::ranges::find(all, base, &session::QuantityInfo::path);
     return found != all.end() ? &*found : nullptr;
 }
@@ -67,7 +67,7 @@ void label(const std::string& name, const std::string& help, float part = form_p
 std::string choose_path(const Topics& work) {
     std::string chosen;
     bool any = false;
-    for (const session::QuantityInfo& q : work.running.now().present_quantities()) {
+    for (const session::QuantityInfo& q : work.running.now().values.present_quantities()) {
         if (!q.may_optimise || work.scene.editor().is_optimised(q.path)) continue;
         any = true;
         if (ImGui::MenuItem((path_label(q.path) + "###" + q.path).c_str())) chosen = q.path;

@@ -55,7 +55,7 @@ void gradient_text(double gradient, const std::string& unit, float width) {
 
 // While it optimises, gradients of what is not optimised wait: their place is kept.
 bool gradient_waits(const Running& running, const session::QuantityInfo& q) {
-    return q.gradient.empty() && q.may_optimise && !running.now().terms.empty() &&
+    return q.gradient.empty() && q.may_optimise && !running.now().run.terms.empty() &&
            running.is_optimising();
 }
 
@@ -131,7 +131,7 @@ void entry(Topics& work, const session::QuantityInfo& q, std::size_t index, cons
 
 // The names that entry `index` of the quantity may have among the parameters' ("ball.velocity.x",
 // "cage.rest_length[3]"), and the one that it has; "" if it is not optimised.
-std::string optimised_name(const session::Snapshot& now, const session::QuantityInfo& q,
+std::string optimised_name(const session::ValuesSnapshot& values, const session::QuantityInfo& q,
                            std::size_t index) {
     const auto components = static_cast<std::size_t>(std::max(q.components, 1));
     const std::string tail = components > 1 ? "." + component_text(q, index) : "";
@@ -140,7 +140,7 @@ std::string optimised_name(const session::Snapshot& now, const session::Quantity
     named = named.empty() ? fmt::format("[{}]", element) : Path::in_brackets(named);
     named.insert(0, q.path).append(tail);
     for (const std::string& name : {q.path + tail, named})
-        for (const session::ParameterInfo& p : now.present_parameters())
+        for (const session::ParameterInfo& p : values.present_parameters())
             if (std::ranges::find(p.names, name) != p.names.end()) return name;
     return "";
 }
@@ -196,7 +196,7 @@ void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu
          k < (one ? static_cast<std::size_t>(chosen) + 1 : q.values.size()) &&
          names.size() < most_names;
          ++k)
-        if (std::string name = optimised_name(work.running.now(), q, k); !name.empty())
+        if (std::string name = optimised_name(work.running.now().values, q, k); !name.empty())
             names.push_back(std::move(name));
     const bool optimised = work.scene.editor().is_optimised(q.path);
     if (ImGui::MenuItem(optimised ? "Take out of the optimisation" : "Optimise it", nullptr, false,

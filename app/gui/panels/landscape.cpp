@@ -30,7 +30,7 @@ public:
         const session::Snapshot& now = work.running.now();
         std::vector<std::string> names;
         std::map<std::string, std::string> units;
-        for (const session::ParameterInfo& p : now.parameters)
+        for (const session::ParameterInfo& p : now.values.parameters)
             for (const std::string& name : p.names)
                 if (names.size() < 512) {
                     names.push_back(name);
@@ -55,7 +55,7 @@ public:
             width_field("##width of the second", second_, units[second_], widths_[1]);
         }
         beside(px(96));
-        const bool runs = now.landscape && !now.landscape->done;
+        const bool runs = now.tools.landscape && !now.tools.landscape->done;
         if (runs) {
             if (text_button(icon::stop, "Cancel", "Stops computing"))
                 work.running.send(session::CancelScan{});
@@ -65,12 +65,12 @@ public:
                                             {widths_[0].value, widths_[1].value},
                                             second_.empty() ? 61 : 25});
         }
-        if (!now.landscape || now.landscape->count == 0) {
+        if (!now.tools.landscape || now.tools.landscape->count == 0) {
             empty_state(icon::area, "Nothing computed yet",
                         "Choose one parameter or two, and compute.");
             return;
         }
-        const session::Landscape& scan = *now.landscape;
+        const session::Landscape& scan = *now.tools.landscape;
         const auto label = [&](std::size_t d) {
             const std::string& unit = units[scan.names[d]];
             return scan.names[d] + (unit.empty() ? "" : " (" + unit + ")");

@@ -59,7 +59,7 @@ public:
         Topics& work = context.work;
         if (ImGui::Checkbox("Measure", &measure_)) work.running.send(session::Profile{measure_});
         tip("Times every launch; costs a few per cent");
-        const auto& launches = work.running.now().launches;
+        const auto& launches = work.running.now().tools.launches;
         if (launches.empty()) {
             empty_state(icon::speed, "Nothing measured yet",
                         "Switch measuring on, then simulate or optimise: times, bandwidth and "
@@ -100,15 +100,15 @@ private:
 
     void take_answer(const Running& running) {
         const session::Snapshot& now = running.now();
-        if (now.build != build_) {  // other kernels
-            build_ = now.build;
+        if (now.scene.build != build_) {  // other kernels
+            build_ = now.scene.build;
             answer_ = nullptr;
             asked_.reset();
         }
-        if (now.launch_text == answer_ || !now.launch_text || !asked_ ||
-            now.launch_text->asked != *asked_)
+        if (now.tools.launch_text == answer_ || !now.tools.launch_text || !asked_ ||
+            now.tools.launch_text->asked != *asked_)
             return;
-        answer_ = now.launch_text;
+        answer_ = now.tools.launch_text;
         view_.set(answer_->text, asked_->what == KernelText::cuda ? TextView::Language::cpp
                                                                   : TextView::Language::plain);
     }
@@ -245,7 +245,7 @@ private:
     std::optional<LaunchText> asked_;
     std::int64_t runs_ = 0;  // of the launch when it was asked for
     std::shared_ptr<const session::LaunchTextAnswer> answer_;
-    std::int64_t build_ = 0;  // Snapshot::build
+    std::int64_t build_ = 0;  // SceneSnapshot::build
     TextView view_;
 };
 

@@ -67,7 +67,7 @@ private:
 
     // Merges the lines of both sources by time, only when there is something new.
     void gather(Topics& work) {
-        const auto& session = work.running.now().log;
+        const auto& session = work.running.now().reports.log;
         const std::uint64_t serial = work.messages.log ? work.messages.log->serial() : 0;
         if (session == session_ && serial == serial_) return;
         session_ = session;

@@ -22,7 +22,8 @@ public:
 
     void draw(Context& context) override {
         const session::Snapshot& now = context.work.running.now();
-        if (now.steps == 0 || (now.checkpoint_plan.empty() && now.frame_limit == 0)) {
+        if (now.run.steps == 0 ||
+            (now.memory.checkpoint_plan.empty() && now.memory.frame_limit == 0)) {
             empty_state(icon::memory, "No plan yet",
                         "It is made when a gradient is computed for the first time.");
             return;
@@ -32,43 +33,46 @@ public:
         quiet_text(fmt::format("{}, of {} at most", memory_text(measured),
                                bytes_text(static_cast<double>(measured.most_bytes))));
         heading("Gradients");
-        wrapped_text(now.checkpoint_plan.empty() ? "not needed: the scene has no parameters"
-                                                 : now.checkpoint_plan,
+        wrapped_text(now.memory.checkpoint_plan.empty() ? "not needed: the scene has no parameters"
+                                                        : now.memory.checkpoint_plan,
                      ImGui::GetStyle().Colors[ImGuiCol_Text]);
-        picture(now);
-        quiet_text(bytes_text(static_cast<double>(now.gradient_bytes)) + " kept");
+        picture(now.run, now.memory.checkpoints);
+        quiet_text(bytes_text(static_cast<double>(now.memory.gradient_bytes)) + " kept");
         heading("Scrubbing");
-        const float share = now.frame_limit > 0
-                                ? static_cast<float>(static_cast<double>(now.frame_bytes) /
-                                                     static_cast<double>(now.frame_limit))
+        const float share = now.memory.frame_limit > 0
+                                ? static_cast<float>(static_cast<double>(now.memory.frame_bytes) /
+                                                     static_cast<double>(now.memory.frame_limit))
                                 : 0;
-        ImGui::ProgressBar(share, {-FLT_MIN, 0},
-                           fmt::format("{} of {}", bytes_text(static_cast<double>(now.frame_bytes)),
-                                       bytes_text(static_cast<double>(now.frame_limit)))
-                               .c_str());
+        ImGui::ProgressBar(
+            share, {-FLT_MIN, 0},
+            fmt::format("{} of {}", bytes_text(static_cast<double>(now.memory.frame_bytes)),
+                        bytes_text(static_cast<double>(now.memory.frame_limit)))
+                .c_str());
         tip("Moments of iterations that are in memory; the others are run again when they are "
             "asked for, "
             "with the same bits");
-        if (now.older_scene_bytes > 0)
+        if (now.memory.older_scene_bytes > 0)
             quiet_text(fmt::format("{} of it for scenes before edits, which iterations belong to",
-                                   bytes_text(static_cast<double>(now.older_scene_bytes))));
-        if (now.iteration_bytes > 0)
+                                   bytes_text(static_cast<double>(now.memory.older_scene_bytes))));
+        if (now.memory.iteration_bytes > 0)
             quiet_text(fmt::format("{} of it for the parameters and gradients of iterations",
-                                   bytes_text(static_cast<double>(now.iteration_bytes))));
-        if (now.older_simulation_bytes > 0)
-            quiet_text(fmt::format("{} besides, for the simulation of the older scene shown",
-                                   bytes_text(static_cast<double>(now.older_simulation_bytes))));
-        if (!now.history) return;
-        const auto kept =
-            std::ranges::count(*now.history, true, &session::IterationInfo::frames_kept);
+                                   bytes_text(static_cast<double>(now.memory.iteration_bytes))));
+        if (now.memory.older_simulation_bytes > 0)
+            quiet_text(
+                fmt::format("{} besides, for the simulation of the older scene shown",
+                            bytes_text(static_cast<double>(now.memory.older_simulation_bytes))));
+        if (!now.optimisation.history) return;
+        const auto kept = std::ranges::count(*now.optimisation.history, true,
+                                             &session::IterationInfo::frames_kept);
         quiet_text(fmt::format("{} of {} iterations in memory; a moment every {} step{}", kept,
-                               now.history->size(), now.frame_every,
-                               now.frame_every == 1 ? "" : "s"));
+                               now.optimisation.history->size(), now.run.frame_every,
+                               now.run.frame_every == 1 ? "" : "s"));
     }
 
 private:
     // Time from left to right; a mark for each stored state, what lies between is computed again.
-    static void picture(const session::Snapshot& now) {
+    static void picture(const session::RunSnapshot& run,
+                        const std::vector<std::int64_t>& checkpoints) {
         const ImVec2 at = ImGui::GetCursorScreenPos(),
                      size{ImGui::GetContentRegionAvail().x, px(44)};
         ImGui::Dummy(size);
@@ -79,17 +83,17 @@ private:
         const auto x_of = [&](std::int64_t step) {
             return at.x + inset +
                    reach * static_cast<float>(step) /
-                       static_cast<float>(std::max<std::int64_t>(now.steps, 1));
+                       static_cast<float>(std::max<std::int64_t>(run.steps, 1));
         };
-        list->AddLine({x_of(0), middle}, {x_of(now.steps), middle},
+        list->AddLine({x_of(0), middle}, {x_of(run.steps), middle},
                       ImGui::GetColorU32(ImGuiCol_FrameBgActive), px(2));
         const ImU32 colour = ImGui::GetColorU32(style().palette().accent);
-        const float radius = std::clamp(
-            reach / static_cast<float>(std::max<std::size_t>(now.checkpoints.size(), 1)) / 3, px(1),
-            px(4.5F));
-        for (const std::int64_t step : now.checkpoints)
+        const float radius =
+            std::clamp(reach / static_cast<float>(std::max<std::size_t>(checkpoints.size(), 1)) / 3,
+                       px(1), px(4.5F));
+        for (const std::int64_t step : checkpoints)
             list->AddCircleFilled({x_of(step), middle}, radius, colour);
-        const float x = x_of(now.step);
+        const float x = x_of(run.step);
         list->AddLine({x, at.y + px(5)}, {x, at.y + size.y - px(5)},
                       ImGui::GetColorU32(ImGuiCol_Text), px(1));
         tip("Simulated time from left to right. Each dot is a state that is kept; the steps "

@@ -24,13 +24,13 @@ public:
     void draw(Context& context) override {
         Topics& work = context.work;
         const session::Snapshot& now = work.running.now();
-        if (now.terms.empty()) {
+        if (now.run.terms.empty()) {
             empty_state(icon::target, "Nothing is wanted yet",
                         "Add an objective in the scene tree; its terms make the loss.");
             return;
         }
         ImGui::PushFont(style().fonts().bold, font_size * 1.5F);
-        ImGui::TextUnformatted(number_text(now.loss, 5).c_str());
+        ImGui::TextUnformatted(number_text(now.run.loss, 5).c_str());
         ImGui::PopFont();
         const char* const what = "loss of what is shown";
         ImGui::SameLine();
@@ -40,7 +40,8 @@ public:
             ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
         quiet_text(what);
         double total = 0;
-        for (const session::TermInfo& term : now.terms) total += std::abs(term.weight * term.value);
+        for (const session::TermInfo& term : now.run.terms)
+            total += std::abs(term.weight * term.value);
         if (!ImGui::BeginTable("terms", 3, ImGuiTableFlags_ScrollY)) return;
         // Numbers first: a name that is cut is its own tooltip.
         const float padding = 2 * ImGui::GetStyle().CellPadding.x;
@@ -57,7 +58,7 @@ public:
             "What is wanted; a click shows it in the inspector", "Factor of the term in the loss",
             "The term as it is, before its weight; the bar is its share of the loss"};
         table_headers(helps);
-        for (const session::TermInfo& term : now.terms) {
+        for (const session::TermInfo& term : now.run.terms) {
             const std::string pointer = work.scene.pointer_of(term.name);
             ImGui::PushID(term.name.c_str());
             ImGui::TableNextRow();

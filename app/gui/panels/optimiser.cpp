@@ -29,7 +29,7 @@ public:
     void draw(Context& context) override {
         Topics& work = context.work;
         const session::Snapshot& now = work.running.now();
-        if (now.present_parameters().empty()) {
+        if (now.values.present_parameters().empty()) {
             empty_state(icon::lock, "Nothing may change yet",
                         "Select something and close the lock beside a number in the inspector.");
             return;
@@ -72,7 +72,7 @@ private:
 
     // The switch for optimising without end, and the most iterations per second.
     static void live(Running& running) {
-        session::Live wanted = running.now().live;
+        session::Live wanted = running.now().optimisation.live;
         bool changed = ImGui::Checkbox("Live", &wanted.on);
         tip("Goes on without end: after its iterations, and after each edit from where it stands. "
             "So a "
@@ -92,20 +92,22 @@ private:
                 "steered");
         }
         if (changed) running.send(wanted);
-        if (running.now().live_waits)
-            wrapped_text("Waits for an edit: " + running.now().stop_reason, style().palette().good);
+        if (running.now().optimisation.live_waits)
+            wrapped_text("Waits for an edit: " + running.now().optimisation.stop_reason,
+                         style().palette().good);
     }
 
     static void state(Topics& work) {
         const session::Snapshot& now = work.running.now();
-        const auto& history = now.history;
+        const auto& history = now.optimisation.history;
         const ImVec4 quiet = style().palette().quiet;
         if (!history || history->empty()) {
             wrapped_text(
-                fmt::format("{} number{} may change. {}", entries(now),
-                            entries(now) == 1 ? "" : "s",
-                            !std::isnan(now.loss) ? "The loss is " + number_text(now.loss, 4) + "."
-                            : now.error ? "There is no loss: the run has failed, as the message in "
+                fmt::format(
+                    "{} number{} may change. {}", entries(now.values),
+                    entries(now.values) == 1 ? "" : "s",
+                    !std::isnan(now.run.loss) ? "The loss is " + number_text(now.run.loss, 4) + "."
+                    : now.reports.error ? "There is no loss: the run has failed, as the message in "
                                           "the bottom line says."
                                         : "The loss comes with the end of the first run."),
                 quiet);
@@ -114,11 +116,12 @@ private:
         // The iteration that is shown; while it optimises, the newest.
         const session::IterationInfo& last = history->back();
         const auto found = std::ranges::find(
-            *history, work.running.is_optimising() ? last.iteration : now.shown_iteration,
+            *history,
+            work.running.is_optimising() ? last.iteration : now.optimisation.shown_iteration,
             &session::IterationInfo::iteration);
         const session::IterationInfo* const row = found == history->end() ? nullptr : &*found;
-        const double loss = row != nullptr ? row->loss : now.loss;
-        const std::int64_t epoch = row != nullptr ? row->epoch : now.epoch;
+        const double loss = row != nullptr ? row->loss : now.run.loss;
+        const std::int64_t epoch = row != nullptr ? row->epoch : now.scene.epoch;
         ImGui::PushFont(style().fonts().bold, font_size * 1.5F);
         ImGui::TextUnformatted(number_text(loss, 4).c_str());
         ImGui::PopFont();
@@ -133,9 +136,11 @@ private:
             change(100 * (loss / first->loss - 1));
         sparkline(*history);
         if (row != nullptr)
-            quiet_text(now.live.on ? fmt::format("iteration {}", row->iteration)
-                                   : fmt::format("iteration {} of {}", row->iteration,
-                                                 std::max(now.iterations_planned, last.iteration)));
+            quiet_text(
+                now.optimisation.live.on
+                    ? fmt::format("iteration {}", row->iteration)
+                    : fmt::format("iteration {} of {}", row->iteration,
+                                  std::max(now.optimisation.iterations_planned, last.iteration)));
         else
             wrapped_text(no_iteration_text(now), quiet);
         found_so_far(work, last);
@@ -144,14 +149,15 @@ private:
                 fmt::format("|gradient| {}   {} so far", number_text(row->gradient_norm, 3),
                             duration_text(last.seconds)),
                 quiet);
-        if (now.stop_reason.empty() || work.running.is_optimising()) return;
-        if (now.stop_reason.starts_with("converged"))
-            wrapped_text(std::string(icon::check) + " C" + now.stop_reason.substr(1),
+        if (now.optimisation.stop_reason.empty() || work.running.is_optimising()) return;
+        if (now.optimisation.stop_reason.starts_with("converged"))
+            wrapped_text(std::string(icon::check) + " C" + now.optimisation.stop_reason.substr(1),
                          style().palette().good);
         else
             wrapped_text(
-                "Ended: " + now.stop_reason.substr(now.stop_reason.starts_with("limit: ") ? 7 : 0),
-                now.stopped_well ? quiet : style().palette().warn);
+                "Ended: " + now.optimisation.stop_reason.substr(
+                                now.optimisation.stop_reason.starts_with("limit: ") ? 7 : 0),
+                now.optimisation.stopped_well ? quiet : style().palette().warn);
     }
 
     static void change(double percent) {
@@ -175,14 +181,14 @@ private:
             wrapped_text(fmt::format("last {} in {}   best {} in {}", number_text(last.loss, 4),
                                      last.iteration, number_text(best->loss, 4), best->iteration),
                          style().palette().quiet);
-        if (best->parameters && now.unaccepted &&
+        if (best->parameters && now.optimisation.unaccepted &&
             text_button(
                 icon::accept, fmt::format("Accept the best: {}", best->iteration),
                 "Writes the parameters of the iteration with the lowest loss into the scene; "
                 "can be undone"))
             work.values.accept_best();
-        if (work.running.now().activity == session::Activity::optimising ||
-            best->iteration == now.shown_iteration || !best->can_show)
+        if (work.running.now().reports.activity == session::Activity::optimising ||
+            best->iteration == now.optimisation.shown_iteration || !best->can_show)
             return;
         if (text_button(icon::target, fmt::format("Go to the best: {}", best->iteration),
                         "Shows the iteration with the lowest loss; Accept then writes its "
@@ -190,9 +196,9 @@ private:
             work.running.send(session::ShowIteration{best->iteration});
     }
 
-    static std::size_t entries(const session::Snapshot& now) {
+    static std::size_t entries(const session::ValuesSnapshot& values) {
         std::size_t count = 0;
-        for (const session::ParameterInfo& p : now.present_parameters()) count += p.count;
+        for (const session::ParameterInfo& p : values.present_parameters()) count += p.count;
         return count;
     }
 

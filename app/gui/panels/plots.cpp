@@ -52,7 +52,7 @@ public:
             "How far the gradient reaches back: norm of dLoss/dstate at each step"};
         take_request(work);
         toolbar(context, kinds, helps);
-        if (kind_ == parameters) filter_line(now);
+        if (kind_ == parameters) filter_line(now.values);
         const std::vector<Curve> curves = with_runs(work, curves_of(now));
         if (curves.empty()) {
             nothing(now);
@@ -138,18 +138,18 @@ private:
     }
 
     // The filter for the parameters shown, and their number where not all are drawn.
-    void filter_line(const session::Snapshot& now) {
+    void filter_line(const session::ValuesSnapshot& values) {
         if (!only_.empty()) {
             if (text_button(icon::close, only_, "Shows all parameters again")) only_.clear();
             ImGui::SameLine(0, px(8));
         }
         std::size_t among = 0;
-        each_parameter(now, [&](const session::ParameterInfo&, std::size_t) { ++among; });
+        each_parameter(values, [&](const session::ParameterInfo&, std::size_t) { ++among; });
         const std::string count =
             among > most_curves ? fmt::format("{} of {} curves", most_curves, among) : "";
         const float side = count.empty() ? 0 : ImGui::CalcTextSize(count.c_str()).x + px(12);
         const float width = ImGui::GetContentRegionAvail().x - side;
-        if (among <= most_curves && only_.empty() && search_.empty() && names(now) <= 1) return;
+        if (among <= most_curves && only_.empty() && search_.empty() && names(values) <= 1) return;
         ImGui::SetNextItemWidth(
             std::clamp(width, ImGui::GetFontSize() * 5, ImGui::GetFontSize() * 16));
         ImGui::InputTextWithHint("##filter", "Filter", &search_,
@@ -167,7 +167,8 @@ private:
     }
 
     void nothing(const session::Snapshot& now) const {
-        if (kind_ == parameters && names(now) > 0 && now.history && !now.history->empty()) {
+        if (kind_ == parameters && names(now.values) > 0 && now.optimisation.history &&
+            !now.optimisation.history->empty()) {
             empty_state(icon::plot, "No parameter is called so",
                         "Take the filter away to see all of them.");
             return;
@@ -179,16 +180,16 @@ private:
                          : "Press O to optimise: the curve grows while you watch.");
     }
 
-    static std::size_t names(const session::Snapshot& now) {
+    static std::size_t names(const session::ValuesSnapshot& values) {
         std::size_t count = 0;
-        for (const session::ParameterInfo& p : now.parameters) count += p.count;
+        for (const session::ParameterInfo& p : values.parameters) count += p.count;
         return count;
     }
 
     // Those that the filter lets through, with their place in the flat vector.
     template <class F>
-    void each_parameter(const session::Snapshot& now, F f) const {
-        for (const session::ParameterInfo& p : now.parameters)
+    void each_parameter(const session::ValuesSnapshot& values, F f) const {
+        for (const session::ParameterInfo& p : values.parameters)
             for (std::size_t k = 0; k < p.count; ++k) {
                 const std::string& name = k < p.names.size() ? p.names[k] : p.path;
                 if (is_wanted(name)) f(p, k);
@@ -203,10 +204,10 @@ private:
 
     std::vector<Curve> curves_of(const session::Snapshot& now) const {
         std::vector<Curve> curves;
-        const bool any = now.history && !now.history->empty();
+        const bool any = now.optimisation.history && !now.optimisation.history->empty();
         if (kind_ == series) {
-            const double spacing = now.step_seconds * static_cast<double>(now.frame_every);
-            for (const auto& [name, values] : now.series) {
+            const double spacing = now.run.step_seconds * static_cast<double>(now.run.frame_every);
+            for (const auto& [name, values] : now.run.series) {
                 if (name == "adjoint norm") continue;  // of another unit: it has its own plot
                 Curve curve{name, {}, values};
                 for (std::size_t k = 0; k < values.size(); ++k)
@@ -216,19 +217,20 @@ private:
             return curves;
         }
         if (!any) return curves;
-        const auto& history = *now.history;
+        const auto& history = *now.optimisation.history;
         if (kind_ == adjoint_norm) {
-            const std::int64_t shown =
-                now.shown_iteration < 0 ? history.back().iteration : now.shown_iteration;
+            const std::int64_t shown = now.optimisation.shown_iteration < 0
+                                           ? history.back().iteration
+                                           : now.optimisation.shown_iteration;
             const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
             if (row == history.end() || row->adjoint_norms.empty()) return curves;
             Curve curve{"|dLoss/dstate|", {}, row->adjoint_norms};
             for (std::size_t k = 0; k < curve.y.size(); ++k)
-                curve.x.push_back(curve.y.size() > 1
-                                      ? static_cast<double>(k) /
-                                            static_cast<double>(curve.y.size() - 1) *
-                                            static_cast<double>(now.steps) * now.step_seconds
-                                      : 0);
+                curve.x.push_back(curve.y.size() > 1 ? static_cast<double>(k) /
+                                                           static_cast<double>(curve.y.size() - 1) *
+                                                           static_cast<double>(now.run.steps) *
+                                                           now.run.step_seconds
+                                                     : 0);
             curves.push_back(std::move(curve));
             return curves;
         }
@@ -256,13 +258,13 @@ private:
                             [](const session::IterationInfo& i) { return i.gradient_norm; });
         } else {
             // A unit that all share stands at the axis, others behind each name.
-            const bool one_unit = unit_of(now).has_value();
-            each_parameter(now, [&](const session::ParameterInfo& p, std::size_t k) {
+            const bool one_unit = unit_of(now.values).has_value();
+            each_parameter(now.values, [&](const session::ParameterInfo& p, std::size_t k) {
                 if (curves.size() == most_curves) return;
                 const std::string& name = k < p.names.size() ? p.names[k] : p.path;
                 over_iterations(one_unit || p.unit.empty() ? name : name + " (" + p.unit + ")",
                                 [&now, at = p.first + k](const session::IterationInfo& i) {
-                                    return i.build == now.shown_build && i.parameters &&
+                                    return i.build == now.scene.shown_build && i.parameters &&
                                                    at < i.parameters->size()
                                                ? (*i.parameters)[at]
                                                : NAN;
@@ -277,10 +279,11 @@ private:
         if (over_time() || work.results.runs.empty()) return curves;
         const session::Snapshot& now = work.running.now();
         std::int64_t begin = 0;
-        if (now.history && !now.history->empty())
-            begin = session::begin_of_run(now, now.shown_iteration >= 0
-                                                   ? now.shown_iteration
-                                                   : now.history->back().iteration);
+        if (now.optimisation.history && !now.optimisation.history->empty())
+            begin = session::begin_of_run(now.optimisation,
+                                          now.optimisation.shown_iteration >= 0
+                                              ? now.optimisation.shown_iteration
+                                              : now.optimisation.history->back().iteration);
         std::vector<Curve> all =
             curves_of_runs(work.results.runs,
                            kind_ == loss       ? RunCurve::loss
@@ -296,10 +299,10 @@ private:
     }
 
     // The unit that all parameters shown have; none if they have several.
-    std::optional<std::string> unit_of(const session::Snapshot& now) const {
+    std::optional<std::string> unit_of(const session::ValuesSnapshot& values) const {
         std::optional<std::string> unit;
         bool several = false;
-        each_parameter(now, [&](const session::ParameterInfo& p, std::size_t) {
+        each_parameter(values, [&](const session::ParameterInfo& p, std::size_t) {
             several |= unit && *unit != p.unit;
             unit = p.unit;
         });
@@ -312,14 +315,14 @@ private:
         static constexpr const char* labels[] = {"loss", "|dLoss/dparameters|", "value", "value",
                                                  "|dLoss/dstate|"};
         std::string label = labels[kind_];
-        if (const auto unit = unit_of(now); kind_ == parameters && unit && !unit->empty())
+        if (const auto unit = unit_of(now.values); kind_ == parameters && unit && !unit->empty())
             label += " (" + *unit + ")";
         if (kind_ == series) label = "energy (J)";
         bool positive = false;
         for (const Curve& curve : curves)
             positive |= std::ranges::any_of(curve.y, [](double y) { return y > 0; });
-        return {now.name, over_time() ? "time (s)" : "iteration", label, log_[kind_] && positive,
-                curves};
+        return {now.scene.name, over_time() ? "time (s)" : "iteration", label,
+                log_[kind_] && positive, curves};
     }
 
     static std::array<double, 2> positive_range(const Figure& figure) {
@@ -407,9 +410,9 @@ private:
                               ImPlot::IsAxisHovered(ImAxis_Y1);
         // A drag that began here goes on outside.
         hovered_ = was_held || (hovered_ && ImGui::IsMouseDown(ImGuiMouseButton_Left));
-        const double shown = time ? static_cast<double>(now.step) * now.step_seconds
-                                  : static_cast<double>(now.shown_iteration);
-        if (time || now.shown_iteration >= 0) {
+        const double shown = time ? static_cast<double>(now.run.step) * now.run.step_seconds
+                                  : static_cast<double>(now.optimisation.shown_iteration);
+        if (time || now.optimisation.shown_iteration >= 0) {
             ImPlotSpec spec;
             spec.LineColor = style().palette().quiet;
             spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
@@ -443,11 +446,12 @@ private:
                     ImGui::GetIO().MouseDragThreshold * ImGui::GetIO().MouseDragThreshold) {
                 if (time)
                     running.send(session::Seek{std::clamp<std::int64_t>(
-                        std::llround(mouse.x / std::max(now.step_seconds, 1e-300)), 0, now.steps)});
-                else if (now.history && !now.history->empty())
+                        std::llround(mouse.x / std::max(now.run.step_seconds, 1e-300)), 0,
+                        now.run.steps)});
+                else if (now.optimisation.history && !now.optimisation.history->empty())
                     running.send(session::ShowIteration{std::clamp<std::int64_t>(
-                        std::llround(mouse.x), now.history->front().iteration,
-                        now.history->back().iteration)});
+                        std::llround(mouse.x), now.optimisation.history->front().iteration,
+                        now.optimisation.history->back().iteration)});
             }
         }
         ImPlot::EndPlot();

@@ -204,8 +204,8 @@ private:
         // The kind of the object, and for a term its value in the loss.
         std::string right = title;
         const auto term =
-            std::ranges::find(work.running.now().terms, name, &session::TermInfo::name);
-        if (section == Section::objective && term != work.running.now().terms.end() &&
+            std::ranges::find(work.running.now().run.terms, name, &session::TermInfo::name);
+        if (section == Section::objective && term != work.running.now().run.terms.end() &&
             !std::isnan(term->value))
             right = number_text(term->value, 3);
         const float room =

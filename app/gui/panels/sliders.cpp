@@ -47,7 +47,7 @@ public:
     void draw(Context& context) override {
         Topics& work = context.work;
         std::vector<const QuantityInfo*> offered;
-        for (const QuantityInfo& q : work.running.now().present_quantities())
+        for (const QuantityInfo& q : work.running.now().values.present_quantities())
             if (q.sliders && !q.shared) offered.push_back(&q);
         if (offered.empty()) {
             empty_state(icon::sliders, "Nothing here has sliders",

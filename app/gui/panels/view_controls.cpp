@@ -64,8 +64,8 @@ std::string unit_of(const std::vector<session::ShownField>& fields, const std::s
 }
 
 bool has_field(const Running& running) {
-    return running.now().stage != nullptr &&
-           std::ranges::any_of(running.now().stage->drawables,
+    return running.now().scene.stage != nullptr &&
+           std::ranges::any_of(running.now().scene.stage->drawables,
                                [](const render::Drawable& drawable) {
                                    return drawable.kind == render::Drawable::Kind::field;
                                });
@@ -102,9 +102,9 @@ void ViewControls::draw(Context& context, ImVec2 at, int width, int height) {
     ImGui::PopStyleColor();
     // The legend is at the right, below what reaches there; remarks are at the left of it.
     const Topics& work = context.work;
-    const bool legend = !work.looks.colours.by.empty() && !work.running.now().colours.empty();
+    const bool legend = !work.looks.colours.by.empty() && !work.running.now().view.colours.empty();
     const std::string title =
-        legend ? colour_title(work.running.now().colours, work.looks.colours.by) : "";
+        legend ? colour_title(work.running.now().view.colours, work.looks.colours.by) : "";
     const float wide =
         legend ? std::max(ImGui::CalcTextSize(title.c_str()).x + px(30), px(110)) : 0;
     const float below = pen_.y + ImGui::GetFrameHeight() + px(4);
@@ -132,7 +132,7 @@ float ViewControls::choice_width() const { return std::min(px(168), right_ - at_
 // grows from nothing does not fill the picture at first.
 void ViewControls::fit_arrows(Context& context) {
     Topics& work = context.work;
-    const auto& stage = work.running.now().stage;
+    const auto& stage = work.running.now().scene.stage;
     if (!stage || work.looks.arrows.empty()) {
         longest_of_.clear();
         return;
@@ -153,10 +153,10 @@ void ViewControls::fit_arrows(Context& context) {
 void ViewControls::colours(Context& context) {
     Topics& work = context.work;
     const session::Snapshot& now = work.running.now();
-    if (now.colours.empty()) return;
+    if (now.view.colours.empty()) return;
     std::string chosen = work.looks.colours.by;
     place(choice_width());
-    if (choice("##colour", names_of(now.colours), chosen,
+    if (choice("##colour", names_of(now.view.colours), chosen,
                "Colour: what the elements are coloured by; gradients are of the loss",
                choice_width(), "plain colours", path_label))
         work.looks.colour_by(chosen);
@@ -165,9 +165,9 @@ void ViewControls::colours(Context& context) {
 void ViewControls::arrows(Context& context) {
     Topics& work = context.work;
     const session::Snapshot& now = work.running.now();
-    if (now.arrows.empty()) return;
+    if (now.view.arrows.empty()) return;
     place(choice_width());
-    if (choice("##arrows", names_of(now.arrows), work.looks.arrows,
+    if (choice("##arrows", names_of(now.view.arrows), work.looks.arrows,
                "Arrows: a vector field at the points; gradients are of the loss\nforce "
                "gradient (1/N): by a force that is held for one step, where no constraint "
                "changes velocities",
@@ -176,7 +176,7 @@ void ViewControls::arrows(Context& context) {
         work.looks.fit_arrows = true;
     }
     if (work.looks.arrows.empty()) return;
-    const std::string unit = unit_of(now.arrows, work.looks.arrows);
+    const std::string unit = unit_of(now.view.arrows, work.looks.arrows);
     const std::string of_unit = unit.empty() ? "for each unit of the field" : "per " + unit;
     const float button = ImGui::GetFrameHeight() + px(4);
     place(px(scale_width) + px(4) + button);  // together
@@ -204,7 +204,7 @@ void ViewControls::arrows(Context& context) {
 // The control for the number of arrows drawn, where there are many.
 void ViewControls::most_arrows(Topics& work) {
     std::int64_t count = 0;
-    for (const render::Drawable& drawable : work.running.now().stage->drawables)
+    for (const render::Drawable& drawable : work.running.now().scene.stage->drawables)
         if (drawable.kind == render::Drawable::Kind::arrows)
             count = std::max(count, drawable.count);
     if (count <= few_arrows) return;
@@ -222,7 +222,7 @@ void ViewControls::most_arrows(Topics& work) {
 
 void ViewControls::looks(Context& context) {
     Topics& work = context.work;
-    if (work.running.now().stage == nullptr) return;
+    if (work.running.now().scene.stage == nullptr) return;
     place(ImGui::GetFrameHeight() + px(4));
     looks_button(context);
     if (!work.looks.view.slice || work.looks.is_flat()) return;
@@ -245,7 +245,7 @@ void ViewControls::heights(Context& context) {
         const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
         if (largest > 0)
             work.looks.view.height_scale =
-                height_part * diagonal_of(*work.running.now().stage) / largest;
+                height_part * diagonal_of(*work.running.now().scene.stage) / largest;
     }
 }
 
@@ -258,25 +258,27 @@ void ViewControls::remarks(const Topics& work, ImVec2 at, float right) {
         ImGui::PopTextWrapPos();
         at.y = ImGui::GetItemRectMax().y + ImGui::GetStyle().ItemSpacing.y;
     };
-    if (now.ghost_iteration >= 0)
+    if (now.optimisation.ghost_iteration >= 0)
         say(style().palette().ghost,
-            fmt::format("ghost: iteration {}{}", now.ghost_iteration,
-                        now.ghost_problem.empty() ? "" : " is not drawn: " + now.ghost_problem));
+            fmt::format("ghost: iteration {}{}", now.optimisation.ghost_iteration,
+                        now.optimisation.ghost_problem.empty()
+                            ? ""
+                            : " is not drawn: " + now.optimisation.ghost_problem));
     if (now.shows_older_scene())
-        say(style().palette().warn,
-            fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
+        say(style().palette().warn, fmt::format("iteration {}, of the scene before an edit",
+                                                now.optimisation.shown_iteration));
     if (!work.looks.tool_problem.empty()) say(style().palette().warn, work.looks.tool_problem);
     if (!work.looks.distance_problem.empty())
         say(style().palette().warn, work.looks.distance_problem);
     // A run that takes its time.
-    const bool runs =
-        now.activity == session::Activity::simulating && now.steps_computed < now.steps;
+    const bool runs = now.reports.activity == session::Activity::simulating &&
+                      now.run.steps_computed < now.run.steps;
     if (!runs) runs_since_ = ImGui::GetTime();
     if (const double left = runs_since_ + patience - ImGui::GetTime(); runs && left > 0)
         frame_wishes().want(FrameReason::timer, left);
     else if (runs)
-        say(style().palette().quiet,
-            fmt::format("{}: {} of {} steps", now.activity_text, now.steps_computed, now.steps));
+        say(style().palette().quiet, fmt::format("{}: {} of {} steps", now.reports.activity_text,
+                                                 now.run.steps_computed, now.run.steps));
 }
 
 void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height) {
@@ -285,13 +287,13 @@ void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height
         work.looks.view.range ? *work.looks.view.range : context.picture.colour_range();
     const BarPlace bar =
         draw_colour_bar(at, width, height,
-                        {colour_title(work.running.now().colours, work.looks.colours.by), range,
-                         work.looks.view.map, work.looks.view.log_colours,
-                         work.looks.colours.words(work.running.now())});
+                        {colour_title(work.running.now().view.colours, work.looks.colours.by),
+                         range, work.looks.view.map, work.looks.view.log_colours,
+                         work.looks.colours.words(work.running.now().view)});
     if (bar.size.y <= 0) return;
     ImGui::SetCursorScreenPos(bar.at);
     if (ImGui::InvisibleButton("colour bar", bar.size)) ImGui::OpenPopup("colours");
-    tip("Colours " + work.looks.colours.words(work.running.now()) +
+    tip("Colours " + work.looks.colours.words(work.running.now().view) +
         ": click to choose map, range and scale");
     if (!ImGui::BeginPopup("colours")) return;
     choose_map(work.looks);
@@ -349,7 +351,7 @@ void ViewControls::choose_range(Topics& work, const std::array<double, 2>& shown
         if (!(shown[0] < shown[1])) look.ends = {shown[0] - 1, shown[0] + 1};
     }
     tip("Two numbers; what is outside has the first or the last colour");
-    const std::string unit = unit_of(work.running.now().colours, look.by);
+    const std::string unit = unit_of(work.running.now().view.colours, look.by);
     for (std::size_t k = 0; look.range == Range::hand && k < 2; ++k) {
         NumberField end{
             .value = look.ends[k],

@@ -48,7 +48,8 @@ public:
         const int width = std::max(static_cast<int>(room.x), 1);
         const int height = std::max(static_cast<int>(room.y), 1);
         aspect_ = static_cast<double>(width) / height;
-        if (!work.looks.camera_is_set && work.running.now().stage) work.looks.reset_camera(aspect_);
+        if (!work.looks.camera_is_set && work.running.now().scene.stage)
+            work.looks.reset_camera(aspect_);
         frame(context);
         select_in_view(context);
         const auto picture = context.picture.draw(work.looks.view, work.measured, width, height);
@@ -112,10 +113,10 @@ private:
 
     static void empty(Topics& work) {
         const session::Snapshot& now = work.running.now();
-        if (now.activity == session::Activity::building)
-            empty_state(icon::settings, "Building the simulation", now.activity_text);
-        else if (now.error)
-            empty_state(icon::error, "The simulation cannot run", now.error->what());
+        if (now.reports.activity == session::Activity::building)
+            empty_state(icon::settings, "Building the simulation", now.reports.activity_text);
+        else if (now.reports.error)
+            empty_state(icon::error, "The simulation cannot run", now.reports.error->what());
         else
             empty_state(icon::cube, "Nothing to show yet",
                         "The picture comes with the first step.");
@@ -174,7 +175,7 @@ private:
     void frame(Context& context) const {
         Topics& work = context.work;
         const Framing wanted = std::exchange(work.requests.framing, Framing::nothing);
-        const std::shared_ptr<const render::Stage> stage = work.running.now().stage;
+        const std::shared_ptr<const render::Stage> stage = work.running.now().scene.stage;
         if (wanted == Framing::nothing || !stage) return;
         std::vector<int> all, selected;
         const std::string name = work.scene.name_at(work.chosen.object.pointer);

@@ -50,7 +50,7 @@ private:
             return;
         }
         int number = 0;
-        for (const Warning& warning : *work.running.now().warnings) {
+        for (const Warning& warning : *work.running.now().scene.warnings) {
             ImGui::PushID(number++);
             const std::string when =
                 warning.step >= 0 ? fmt::format("Step {}: ", warning.step) : "";
@@ -107,7 +107,7 @@ private:
 
     static void pairs(Topics& work) {
         heading("What can touch");
-        const auto& all = work.running.now().pairs;
+        const auto& all = work.running.now().scene.pairs;
         if (!all || all->empty()) {
             quiet_text("Nothing in this scene can touch anything.");
             return;

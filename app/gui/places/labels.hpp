@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/exchange/stage.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/view.hpp"
 #include "app/session/view/view_look.hpp"
 #include "engine/document/document.hpp"
 #include "engine/model/registry.hpp"

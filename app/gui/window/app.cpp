@@ -5,18 +5,17 @@
 
 #include <ImGuizmo.h>
 #include <imgui_internal.h>
-#include <implot.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 
-#include "app/gui/draw/words.hpp"
+#include "app/gui/draw/canvas.hpp"
+#include "app/gui/draw/widgets.hpp"
 #include "app/gui/work/edits/adding.hpp"
 #include "app/gui/work/files/ending.hpp"
 #include "app/gui/work/files/opening.hpp"
 #include "app/gui/work/picture.hpp"
-#include "app/gui/work/process_memory.hpp"
 #include "app/gui/work/state/edited_scene.hpp"
 #include "app/gui/work/state/frame_wishes.hpp"
 #include "app/gui/work/state/measured.hpp"
@@ -65,17 +64,25 @@ ImVector<ImGuiInputEvent> take_late_releases() {
     return late;
 }
 
-}  // namespace
-
-struct App::Gui {
-    Gui() : imgui(ImGui::CreateContext()), plot(ImPlot::CreateContext()) {}
-    ~Gui() {
-        ImPlot::DestroyContext(plot);
-        ImGui::DestroyContext(imgui);
+// Writes the frame to the file that was asked for, if one was.
+void take_screenshot(Topics& work, Canvas& canvas) {
+    const std::optional<fs::path> wanted = std::exchange(work.requests.screenshot, std::nullopt);
+    if (!wanted) return;
+    fs::path file = *wanted;
+    try {
+        if (file.empty()) {
+            const fs::path folder = work.scene.output_folder();
+            for (int k = 1; file.empty() || fs::exists(file); ++k)
+                file = folder / fmt::format("{}_{}.png", work.scene.file_stem(), k);
+        }
+        render::write_png(file, canvas.read());
+        work.messages.tell("Saved " + file.string(), Notice::Kind::success);
+    } catch (const std::exception& error) {
+        work.messages.fail(error);
     }
-    ImGuiContext* imgui;
-    ImPlotContext* plot;
-};
+}
+
+}  // namespace
 
 fs::path user_state_folder() {
     if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
@@ -88,6 +95,7 @@ fs::path user_state_folder() {
 App::App(const Registry& registry, AppOptions options, Window* window)
     : options_(std::move(options)),
       window_(window),
+      clock_(window != nullptr),
       session_(std::make_unique<session::Session>(registry, options_.session)) {
     if (options_.state_folder.empty()) options_.state_folder = user_state_folder();
     session::Session* session = session_.get();
@@ -98,92 +106,54 @@ App::App(const Registry& registry, AppOptions options, Window* window)
         options_.state_folder, options_.galleries);
     work().text.built_with = options_.session.simulation;
     work().text.built_with.device.reset();
-    start(window);
+    start();
     if (window != nullptr) session_->on_change([] { Window::wake(); });
 }
 
 App::App(const Registry& registry, AppOptions options, Window* window, SessionLink link)
-    : options_(std::move(options)), window_(window) {
+    : options_(std::move(options)), window_(window), clock_(window != nullptr) {
     if (options_.state_folder.empty()) options_.state_folder = user_state_folder();
     work_ = std::make_unique<Workspace>(registry, std::move(link), options_.state_folder,
                                         options_.galleries);
-    start(window);
+    start();
 }
 
-void App::start(Window* window) {
-    IMGUI_CHECKVERSION();
-    gui_ = std::make_unique<Gui>();
-    ImGuizmo::SetImGuiContext(gui_->imgui);
-    ImGuiIO& io = ImGui::GetIO();
-    io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
-    io.ConfigWindowsMoveFromTitleBarOnly = true;
-    io.ConfigDockingAlwaysTabBar = true;
-    io.ConfigInputTextCursorBlink = false;  // a field that waits for text needs no frames
-    layout_file_ = (options_.state_folder / "layout.ini").string();
-    io.IniFilename = layout_file_.c_str();
-    io.LogFilename = nullptr;
-
-    if (window == nullptr) {
-        io.BackendPlatformName = "hindcast without a screen";
-        io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
-    }
+void App::start() {
+    interface_ =
+        std::make_unique<Interface>(options_.state_folder / "layout.ini", window_ != nullptr);
     work().messages.log = std::make_shared<ProcessLog>();
-    theme_ = std::make_unique<Theme>();
     shell_ = std::make_unique<Shell>();
-    open_device();
-    if (vulkan_->facts().software && !work().settings.are_kept) {
+    if (window_ != nullptr)
+        window_->on_drop = [this](const std::vector<fs::path>& files) {
+            if (!files.empty()) work().opening.open(files.front());
+        };
+    open_graphics();
+    if (graphics_.context().facts().software && !work().settings.are_kept) {
         // The processor draws, and has a simulation to compute besides.
         work().settings.samples = 1;
         work().settings.ambient_occlusion = false;
     }
     frame_wishes() = {};
-    frame_wishes().set_now(clock());
+    frame_wishes().set_now(clock_.now());
     frame_wishes().want(FrameReason::screen);
     work().requests.show_tour = options_.tour && !work().settings.tour_done;
 }
 
-void App::open_device() {
-    Window* const window = window_;
+void App::open_graphics() {
     render::ContextOptions vulkan =
-        window != nullptr ? window->context_options() : render::ContextOptions{};
+        window_ != nullptr ? window_->context_options() : render::ContextOptions{};
     vulkan.validation = options_.validation;
     if (const auto& solver = options_.session.simulation.device)
         vulkan.uuid = session::cuda_uuid(*solver);
     vulkan.on_message = options_.on_message;
-    vulkan_ = std::make_unique<render::VulkanContext>(std::move(vulkan));
-    int width = options_.width, height = options_.height;
-    if (window != nullptr) {
-        window->connect(*vulkan_);
-        window->on_drop = [this](const std::vector<fs::path>& files) {
-            if (!files.empty()) work().opening.open(files.front());
-        };
-        width = std::max(window->width(), 1);
-        height = std::max(window->height(), 1);
-    }
-    canvas_ = std::make_unique<Canvas>(*vulkan_, width, height);
-    picture_ = std::make_unique<Picture>(*canvas_, options_.transport);
-    shell_->gallery().set_canvas(*canvas_);
-    work().measured.device = vulkan_->facts().name;
+    graphics_.open(std::move(vulkan), window_, options_.transport, options_.width, options_.height);
+    shell_->gallery().set_canvas(graphics_.canvas());
+    work().measured.device = graphics_.context().facts().name;
 }
 
-// Whatever was made with the device goes; the simulation keeps the memory that it may still write
-// to until it has a new exchange.
-void App::close_device() {
-    if (!vulkan_) return;
-    if (picture_) {
-        Context context{work(), actions_, *picture_};
-        shell_->exporter().abandon(context);
-    }
-    picture_.reset();
-    canvas_.reset();
-    if (window_ != nullptr) window_->disconnect();
-    vulkan_.reset();
-}
-
+// The simulation keeps the memory that it may still write to until it has a new exchange.
 void App::recover(const Error& loss) {
-    constexpr std::int64_t soon = 600;  // frames: ten seconds or more
-    const bool again = frames_since_loss_ >= 0 && frames_since_loss_ < soon;
-    frames_since_loss_ = 0;
+    const bool again = graphics_.note_loss();
     const auto give_up = [&](const Error& error) {
         std::string saved = "nothing was unsaved";
         if (work().scene.is_open() && work().scene.editor().leave_autosave()) {
@@ -198,8 +168,12 @@ void App::recover(const Error& loss) {
     if (again) throw give_up(loss);
     work().running.send(session::ShowOn{});
     try {
-        close_device();
-        open_device();
+        if (graphics_.is_open()) {
+            Context context{work(), actions_, graphics_.picture()};
+            shell_->exporter().abandon(context);
+        }
+        graphics_.close();
+        open_graphics();
     } catch (const Error& error) {
         throw give_up(error);
     }
@@ -217,12 +191,9 @@ Topics& App::work() { return work_->topics(); }
 App::~App() {
     // The simulation first: it writes into the renderer's memory.
     session_.reset();
-    if (vulkan_ && !vulkan_->lost()) vulkan_->wait_idle();
+    graphics_.wait_idle();
     shell_.reset();
-    picture_.reset();
-    canvas_.reset();
-    if (window_ != nullptr && vulkan_) window_->disconnect();
-    vulkan_.reset();
+    graphics_.close();
 }
 
 Exporter& App::exporter() { return shell_->exporter(); }
@@ -233,11 +204,6 @@ void App::resize(int width, int height) {
 }
 
 void App::rescale(double content_scale) { options_.content_scale = content_scale; }
-
-double App::clock() const {
-    if (window_ == nullptr) return passed_;
-    return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 
 // All that wants frames, but for what panels wish while they are drawn. Asked after each frame and
 // between two of them; nothing here is true for long while nobody does anything.
@@ -250,17 +216,18 @@ void App::want_frames() {
     want_if(options_.interrupted && options_.interrupted(), FrameReason::screen);
     if (window_ != nullptr)
         want_if(window_->take_damage() || window_->closed() ||
-                    window_->width() != canvas_->width() ||
-                    window_->height() != canvas_->height() ||
-                    window_->content_scale() != content_scale_,
+                    window_->width() != graphics_.canvas().width() ||
+                    window_->height() != graphics_.canvas().height() ||
+                    window_->content_scale() != interface_->content_scale(),
                 FrameReason::screen);
     const session::Snapshot& now = work().running.now();
-    want_if(now.serial != seen_ || work().messages.log->serial() != shown_log_ ||
+    want_if(now.serial != seen_ || work().messages.log->serial() != seen_log_ ||
                 work().ending.has_come(),
             FrameReason::news);
-    want_if(now.playing && !stopped_time_, FrameReason::motion);
+    want_if(now.run.playing && !stopped_time_, FrameReason::motion);
     // Newer frames are taken where the picture is shown: not behind the gallery or another tab.
-    want_if(frame_wishes().picture_is_shown() && (picture_->expects() || picture_->is_behind()),
+    want_if(frame_wishes().picture_is_shown() &&
+                (graphics_.picture().expects() || graphics_.picture().is_behind()),
             FrameReason::picture);
     want_if(shell_->exporter().is_running(), FrameReason::work);
     want_if(work().handover.is_opening() || work().adding.task() != nullptr || shell_->is_busy(),
@@ -269,7 +236,7 @@ void App::want_frames() {
 
 bool App::wants_frame() {
     FrameWishes& frames = frame_wishes();
-    frames.set_now(clock());
+    frames.set_now(clock_.now());
     const std::uint64_t told = work().messages.told();
     const bool asked = work().messages.question().has_value();
     work_->update();
@@ -288,7 +255,7 @@ bool App::is_hidden() const {
 // when it is seen again.
 void App::stop_unseen_time() {
     const bool seen = (shows_run(work()) && !is_hidden()) || shell_->exporter().is_running();
-    if (!seen && work().running.now().playing && !stopped_time_) {
+    if (!seen && work().running.now().run.playing && !stopped_time_) {
         work().running.play(false);
         stopped_time_ = true;
     } else if (seen && stopped_time_) {
@@ -317,12 +284,12 @@ void App::run() {
 
 bool App::frame() {
     try {
-        if (frames_since_loss_ >= 0) ++frames_since_loss_;
+        graphics_.count_frame();
         if (options_.interrupted && options_.interrupted())
             work().ending.end_without_asking(is_hidden());
         return draw_frame();
     } catch (const Error& error) {
-        if (!vulkan_->lost()) throw;
+        if (!graphics_.context().lost()) throw;
         // In the middle of a panel, perhaps: what ImGui has open is closed.
         if (ImGui::GetCurrentContext()->WithinFrameScope) {
             ImGuiIO& io = ImGui::GetIO();
@@ -346,36 +313,30 @@ bool App::frame() {
 bool App::draw_frame() {
     const Clock::time_point begin = Clock::now();
     ImGuiIO& io = ImGui::GetIO();
-    frame_wishes().set_now(clock());
+    Canvas& canvas = graphics_.canvas();
+    frame_wishes().set_now(clock_.now());
     stop_unseen_time();
     if (is_hidden()) return rest_hidden();
     if (window_ != nullptr) {
-        canvas_->resize(window_->width(), window_->height());
-        canvas_->new_frame();
+        canvas.resize(window_->width(), window_->height());
+        canvas.new_frame();
         window_->new_frame();
         if (window_->closed()) {
             window_->keep_open();
             work().ending.request();
         }
     } else {
-        canvas_->resize(options_.width, options_.height);
-        canvas_->new_frame();
+        canvas.resize(options_.width, options_.height);
+        canvas.new_frame();
         io.DisplaySize = {static_cast<float>(options_.width), static_cast<float>(options_.height)};
-        io.DeltaTime = static_cast<float>(
-            std::max(passed_ - std::exchange(passed_before_, passed_), frame_seconds));
+        io.DeltaTime = static_cast<float>(std::max(clock_.take_passed(), frame_seconds));
     }
     want_frames();  // also where a test or an export draws without having asked
     frame_wishes().begin();
     if (before_panels) before_panels();
     // The window may have come to a monitor of another scale.
     const double scale = window_ != nullptr ? window_->content_scale() : options_.content_scale;
-    if (work().settings.changed || scale != content_scale_) {
-        work().settings.changed = false;
-        content_scale_ = scale;
-        theme_->apply(work().settings.dark, static_cast<float>(work().settings.font_scale * scale));
-        set_style(theme_.get());
-        work().settings.set(work().looks.view);
-    }
+    interface_->follow(work().settings, scale, work().looks.view);
     const ImVector<ImGuiInputEvent> late = take_late_releases();
     ImGui::NewFrame();
     for (const ImGuiInputEvent& event : late)
@@ -385,37 +346,37 @@ bool App::draw_frame() {
     ImGui::Render();
     ImDrawData* data = ImGui::GetDrawData();
     if (shell_->exporter().takes_frame()) {
-        canvas_->draw(*data);
-        Context context{work(), actions_, *picture_};
-        shell_->exporter().take_frame(context, canvas_->read());
+        canvas.draw(*data);
+        Context context{work(), actions_, graphics_.picture()};
+        shell_->exporter().take_frame(context, canvas.read());
     } else if (window_ != nullptr && window_->is_shown()) {
-        window_->show(*canvas_, *data);
+        window_->show(canvas, *data);
     } else if (!options_.is_seen || options_.is_seen()) {
-        canvas_->draw(*data);
+        canvas.draw(*data);
     }
     if (after_show) after_show();
-    take_screenshot();
+    take_screenshot(work(), canvas);
 
     Measured& measured = work().measured;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     measured.frame_seconds += 0.1 * (seconds - measured.frame_seconds);
     measured.longest = std::max(seconds, measured.longest * 0.99);
     seen_ = work().running.now().serial;
-    shown_log_ = work().messages.log->serial();
+    seen_log_ = work().messages.log->serial();
     bool held = ImGui::IsAnyMouseDown();
     for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END && !held; ++key)
         held = ImGui::IsKeyDown(static_cast<ImGuiKey>(key));
     if (held) frame_wishes().want(FrameReason::input);
     want_what_imgui_does(frame_wishes());
     frame_wishes().end();
-    if (window_ == nullptr) passed_ += frame_seconds;
+    if (window_ == nullptr) clock_.pass(frame_seconds);
     return !work().ending.has_come();
 }
 
 // Looks a few times a second, and draws nothing. A question to the user restores the window.
 bool App::rest_hidden() {
     window_->wait(idle_seconds);
-    frame_wishes().set_now(clock());
+    frame_wishes().set_now(clock_.now());
     if (window_->closed()) {
         window_->keep_open();
         work().ending.request();
@@ -426,13 +387,18 @@ bool App::rest_hidden() {
 }
 
 void App::draw() {
-    picture_->finish_drawing();
+    Picture& picture = graphics_.picture();
+    picture.finish_drawing();
     work_->update();
-    measure_memory();
+    const render::VulkanContext& device = graphics_.context();
+    memory_.update(
+        clock_.now(),
+        device.facts().software ? 0 : static_cast<std::int64_t>(device.counters().live_bytes),
+        work().measured, work().messages);
     work().camera.follow();
-    picture_->connect(work().running, work().measured, work().messages);
+    picture.connect(work().running, work().measured, work().messages);
     actions_.dispatch(work());
-    Context context{work(), actions_, *picture_};
+    Context context{work(), actions_, picture};
     shell_->exporter().advance(context);
     shell_->draw(context);
     if (window_ != nullptr) {
@@ -443,48 +409,6 @@ void App::draw() {
     }
 }
 
-// Once a second is enough.
-void App::measure_memory() {
-    const double now = clock();
-    if (memory_measured_ && now - *memory_measured_ < 1) return;
-    memory_measured_ = now;
-    Measured& measured = work().measured;
-    measured.resident_bytes = resident_bytes();
-    if (measured.most_bytes == 0) measured.most_bytes = most_bytes();
-    measured.device_bytes =
-        vulkan_->facts().software ? 0 : static_cast<std::int64_t>(vulkan_->counters().live_bytes);
-    const bool large = is_large(measured.resident_bytes, measured.most_bytes);
-    if (large && !std::exchange(large_, true))
-        work().messages.tell(
-            {.kind = Notice::Kind::error,
-             .text = fmt::format("Hindcast has {} of the {} of memory that there are",
-                                 bytes_text(static_cast<double>(measured.resident_bytes)),
-                                 bytes_text(static_cast<double>(measured.most_bytes))),
-             .detail = "Save what is unsaved. A smaller scene, or \"memory\" of its "
-                       "gradients, takes less.",
-             .until = 0,
-             .button = {},
-             .action = {}});
-    if (!large) large_ = false;
-}
-
-render::Image App::screenshot() { return canvas_->read(); }
-
-void App::take_screenshot() {
-    const std::optional<fs::path> wanted = std::exchange(work().requests.screenshot, std::nullopt);
-    if (!wanted) return;
-    fs::path file = *wanted;
-    try {
-        if (file.empty()) {
-            const fs::path folder = work().scene.output_folder();
-            for (int k = 1; file.empty() || fs::exists(file); ++k)
-                file = folder / fmt::format("{}_{}.png", work().scene.file_stem(), k);
-        }
-        render::write_png(file, screenshot());
-        work().messages.tell("Saved " + file.string(), Notice::Kind::success);
-    } catch (const std::exception& error) {
-        work().messages.fail(error);
-    }
-}
+render::Image App::screenshot() { return graphics_.canvas().read(); }
 
 }  // namespace hindcast::gui

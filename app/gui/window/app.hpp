@@ -15,8 +15,12 @@
 #include <vector>
 
 #include "app/gui/input/actions.hpp"
+#include "app/gui/window/frame_clock.hpp"
+#include "app/gui/window/graphics.hpp"
+#include "app/gui/window/interface.hpp"
 #include "app/gui/window/shell.hpp"
 #include "app/gui/window/window.hpp"
+#include "app/gui/work/process_memory.hpp"
 #include "app/gui/work/state/running.hpp"
 #include "app/gui/work/topics.hpp"
 #include "app/session/session.hpp"
@@ -58,7 +62,7 @@ public:
     // newest snapshot. The reason, and the time of the next frame: frame_wishes().
     bool wants_frame();
     // Without a window: so much time goes by in which nothing is drawn, s.
-    void pass(double seconds) { passed_ += seconds; }
+    void pass(double seconds) { clock_.pass(seconds); }
     // Between two looks at files while nothing is drawn.
     static constexpr double idle_seconds = 0.25;
     // False: the user has ended the program. If the graphics device or the window's surface is
@@ -71,50 +75,37 @@ public:
 
     Topics& work();
     session::Session* session() { return session_.get(); }
-    Picture& picture() { return *picture_; }
+    Picture& picture() { return graphics_.picture(); }
     Actions& actions() { return actions_; }
-    render::VulkanContext& context() { return *vulkan_; }
+    render::VulkanContext& context() { return graphics_.context(); }
     Exporter& exporter();
     // Called between ImGui's new frame and the panels, and after the frame was shown, for the test
     // engine.
     std::function<void()> before_panels, after_show;
 
 private:
-    void start(Window* window);
-    void open_device();
-    void close_device();
+    void start();
+    void open_graphics();
     void recover(const Error& loss);
     bool draw_frame();
     bool rest_hidden();
     void draw();
-    void take_screenshot();
-    double clock() const;  // s
     void want_frames();
     bool is_hidden() const;
     void stop_unseen_time();
-    void measure_memory();
 
     AppOptions options_;
     Window* window_;
+    FrameClock clock_;
     std::unique_ptr<session::Session> session_;
-    std::unique_ptr<render::VulkanContext> vulkan_;
-    std::string layout_file_;  // ImGui writes it when its context is destroyed
-    struct Gui;                // ImGui's contexts: created first, destroyed last
-    std::unique_ptr<Gui> gui_;
-    std::unique_ptr<Canvas> canvas_;
-    std::unique_ptr<Picture> picture_;
-    std::unique_ptr<Theme> theme_;
+    std::unique_ptr<Interface> interface_;  // made before what draws, and ends after it
+    Graphics graphics_;
     std::unique_ptr<Workspace> work_;
     Actions actions_;
     std::unique_ptr<Shell> shell_;
-    double content_scale_ = 0;               // of the theme
-    std::uint64_t seen_ = 0;                 // serial of the last frame's snapshot
-    double passed_ = 0, passed_before_ = 0;  // s, without a window: now, at the last frame's begin
+    MemoryWatch memory_;
+    std::uint64_t seen_ = 0, seen_log_ = 0;  // serials of the snapshot and log drawn last
     bool stopped_time_ = false;              // since nobody sees the picture
-    std::optional<double> memory_measured_;  // when
-    bool large_ = false;                     // the user was told that memory is large
-    std::uint64_t shown_log_ = 0;            // serial of the last frame's log
-    std::int64_t frames_since_loss_ = -1;    // -1: the device was never lost
     std::string shown_title_;
 };
 

@@ -66,14 +66,14 @@ void begin(Plan& plan, Topics& work) {
     plan.running = true;
     plan.next = 0;
     plan.asked = -1;
-    plan.before = now.step;
+    plan.before = now.run.step;
     plan.camera_before = work.looks.view.camera;
     work.camera.follows = false;
     if (plan.kind == "One picture") {
         plan.count = 1;
         return;  // of what is shown
     }
-    plan.iteration_before = now.shown_iteration;
+    plan.iteration_before = now.optimisation.shown_iteration;
     plan.positions = positions_of(plan, work);
     plan.count = static_cast<std::int64_t>(plan.positions.size());
     if (plan.count == 0) {
@@ -172,15 +172,15 @@ bool is_there(Plan& plan, Context& context) {
     const session::Snapshot& now = work.running.now();
     const std::int64_t step = time ? wanted : plan.before;
     const render::Frame* frame = context.picture.frame();
-    if (frame != nullptr && frame->step <= step && step - frame->step < now.frame_every &&
-        work.looks.colours.is_settled(now) && (time || frame->iteration == wanted))
+    if (frame != nullptr && frame->step <= step && step - frame->step < now.run.frame_every &&
+        work.looks.colours.is_settled(now.view) && (time || frame->iteration == wanted))
         return true;
     constexpr double patience = 20;  // s, while nothing is computed
-    if (now.activity != session::Activity::idle) plan.asked_at = ImGui::GetTime();
+    if (now.reports.activity != session::Activity::idle) plan.asked_at = ImGui::GetTime();
     if (ImGui::GetTime() > plan.asked_at + patience)
         throw Error(
             fmt::format("the picture of {} {} did not come", time ? "step" : "iteration", wanted))
-            .remedy(now.error ? now.error->what() : "simulate to the end first");
+            .remedy(now.reports.error ? now.reports.error->what() : "simulate to the end first");
     return false;
 }
 
@@ -226,9 +226,9 @@ render::Image picture_of_view(Plan& plan, Context& context) {
                                 work.scene.registry()));
         if (!work.looks.colours.by.empty())
             draw_colour_bar(at, view.width, view.height,
-                            {colour_title(work.running.now().colours, work.looks.colours.by),
+                            {colour_title(work.running.now().view.colours, work.looks.colours.by),
                              view.range ? *view.range : context.picture.colour_range(), view.map,
-                             view.log_colours, work.looks.colours.words(work.running.now())});
+                             view.log_colours, work.looks.colours.words(work.running.now().view)});
         if (const render::Frame* frame = context.picture.frame();
             work.looks.show_time && frame != nullptr)
             draw_time(at, view.height,

@@ -44,10 +44,11 @@ const Kind* find(const std::string& name) {
 constexpr double fitting_rate = 30;  // frames in a simulated second
 
 std::int64_t fitting_every(const Running& running) {
-    const double step = running.now().step_seconds;
-    return step > 0 ? std::clamp<std::int64_t>(std::llround(1 / (fitting_rate * step)), 1,
-                                               std::max<std::int64_t>(running.now().steps / 20, 1))
-                    : 1;
+    const double step = running.now().run.step_seconds;
+    return step > 0
+               ? std::clamp<std::int64_t>(std::llround(1 / (fitting_rate * step)), 1,
+                                          std::max<std::int64_t>(running.now().run.steps / 20, 1))
+               : 1;
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ void MotionExport::fields(Topics& work, const std::function<void(const char*)>& 
     NumberField field{.value = static_cast<double>(every(work)),
                       .unit = "steps",
                       .low = 1,
-                      .high = static_cast<double>(std::max<std::int64_t>(now.steps, 1)),
+                      .high = static_cast<double>(std::max<std::int64_t>(now.run.steps, 1)),
                       .width = 0,
                       .whole = true,
                       .tooltip = "Steps of the simulation between two frames of the file",
@@ -91,11 +92,12 @@ void MotionExport::fields(Topics& work, const std::function<void(const char*)>& 
         every_ = std::llround(field.value);
         scene_ = work.scene.editor().file();
     }
-    const std::int64_t frames = now.steps / every(work) + 1 + (now.steps % every(work) != 0);
+    const std::int64_t frames =
+        now.run.steps / every(work) + 1 + (now.run.steps % every(work) != 0);
     label("");
     quiet_text(
         fmt::format("{} frame{}, {:.4g} in a simulated second", frames, frames == 1 ? "" : "s",
-                    1 / std::max(now.step_seconds * static_cast<double>(every(work)), 1e-9)));
+                    1 / std::max(now.run.step_seconds * static_cast<double>(every(work)), 1e-9)));
     label("");
     wrapped_text("All of the run, with the parameters that are shown.", style().palette().quiet);
 }
@@ -110,10 +112,10 @@ void MotionExport::start(Topics& work, const std::string& kind, const fs::path& 
     }
     task_ = std::make_unique<exporting::ExportTask>(
         work.scene.editor().document(), work.scene.editor().place(), work.scene.registry(),
-        now.values,
+        now.values.flat,
         exporting::ExportTask::Wanted{
             find(kind)->format, target, every(work),
-            now.precision == "f64" ? ir::Precision::f64 : ir::Precision::f32});
+            now.scene.precision == "f64" ? ir::Precision::f64 : ir::Precision::f32});
 }
 
 void MotionExport::cancel(Messages& messages) {

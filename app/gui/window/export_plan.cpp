@@ -27,9 +27,9 @@ std::int64_t pictures_of_time(const Plan& plan, const Topics& work) {
 std::vector<std::int64_t> shown_iterations(const Running& running) {
     const session::Snapshot& now = running.now();
     std::vector<std::int64_t> all;
-    if (now.history)
-        for (const session::IterationInfo& row : *now.history)
-            if (row.can_show && row.build == now.shown_build) all.push_back(row.iteration);
+    if (now.optimisation.history)
+        for (const session::IterationInfo& row : *now.optimisation.history)
+            if (row.can_show && row.build == now.scene.shown_build) all.push_back(row.iteration);
     return all;
 }
 
@@ -42,7 +42,7 @@ std::vector<std::int64_t> positions_of(const Plan& plan, const Topics& work) {
     for (std::int64_t k = 0; k < count; ++k) {
         const double time = static_cast<double>(k) / plan.frames_per_second * speed;
         all.push_back(std::min<std::int64_t>(
-            std::llround(time / std::max(now.step_seconds, 1e-300)), now.steps));
+            std::llround(time / std::max(now.run.step_seconds, 1e-300)), now.run.steps));
     }
     return all;
 }

@@ -175,7 +175,7 @@ void Gallery::draw_head(Topics& work) {
         ImGui::TextColored(
             style().palette().accent, "%s",
             fmt::format("Opening {}... {}", work.handover.opening_file().filename().string(),
-                        work.running.now().activity_text)
+                        work.running.now().reports.activity_text)
                 .c_str());
     }
     ImGui::SameLine(std::max(ImGui::GetCursorPosX(), right_edge() - px(220)));

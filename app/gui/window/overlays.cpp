@@ -230,7 +230,7 @@ void draw_help(Context& context) {
             for (const char* menu : menus) {
                 bool titled = false;
                 for (const Action& action : context.actions.all()) {
-                    const std::string key = Actions::key_name(action.key);
+                    const std::string key = Actions::key_names(action);
                     if (!action.is_in(menu) ||
                         !matches(action.name + " " + key + " " + action.help, search))
                         continue;

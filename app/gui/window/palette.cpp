@@ -17,7 +17,7 @@
 #include "app/gui/work/state/edited_scene.hpp"
 #include "app/gui/work/state/requests.hpp"
 #include "app/gui/work/topics.hpp"
-#include "app/session/shapes/templates.hpp"
+#include "app/session/making/templates.hpp"
 
 namespace hindcast::gui {
 
@@ -73,15 +73,15 @@ std::vector<Entry> entries_for(Context& context, const std::string& search) {
              !action.enabled || action.enabled(work), 0, [&action, &work] { action.run(work); }});
     }
     if (work.scene.is_open()) {
-        std::set<std::string> shaped;  // types that have a shape
-        for (const session::Shape& shape :
-             session::shapes(work.scene.registry(), work.scene.dimension())) {
-            shaped.insert(shape.type);
-            add({"Add " + shape.label, "", shape.help, icon::add, true, 0,
-                 [id = shape.id, &work] { work.requests.show_shape = id; }});
+        std::set<std::string> offered;  // types that have an offer
+        for (const model::Offer& offer :
+             session::offers(work.scene.registry(), work.scene.dimension())) {
+            offered.insert(offer.type);
+            add({"Add " + offer.label, "", offer.help, icon::add, true, 0,
+                 [id = offer.id, &work] { work.requests.show_offer = id; }});
         }
         for (const model::ModuleType& type : work.scene.registry().all()) {
-            if (shaped.contains(type.type)) continue;
+            if (offered.contains(type.type)) continue;
             add({"Add " + type.title, model::name_of(type.section), type.documentation, icon::add,
                  true, 0, [section = type.section, name = type.type, &work] {
                      work.adding.add(section, name);

@@ -218,16 +218,18 @@ void Shell::draw_toolbar(Context& context) {
         }
         // The activity in words, and its progress.
         const session::Snapshot& now = work.running.now();
-        if (!now.activity_text.empty() && room > px(170) &&
-            now.activity != session::Activity::idle && now.activity != session::Activity::empty) {
+        if (!now.reports.activity_text.empty() && room > px(170) &&
+            now.reports.activity != session::Activity::idle &&
+            now.reports.activity != session::Activity::empty) {
             gap();
-            if (now.progress >= 0) {
-                ImGui::ProgressBar(static_cast<float>(now.progress), {px(110), 0}, "");
-                tip(fmt::format("{:.0f} % done", now.progress * 100));
+            if (now.reports.progress >= 0) {
+                ImGui::ProgressBar(static_cast<float>(now.reports.progress), {px(110), 0}, "");
+                tip(fmt::format("{:.0f} % done", now.reports.progress * 100));
                 ImGui::SameLine();
             }
             ImGui::AlignTextToFramePadding();
-            cut_text(now.activity_text, ImGui::GetContentRegionAvail().x - 2 * side - px(14));
+            cut_text(now.reports.activity_text,
+                     ImGui::GetContentRegionAvail().x - 2 * side - px(14));
         }
         ImGui::SameLine(ImGui::GetWindowWidth() - 2 * side - px(10));
         row({"palette", "help"});

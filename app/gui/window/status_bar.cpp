@@ -34,9 +34,10 @@ void draw_status_bar(Context& context) {
     if (open) {
         std::string right = "frame " + duration_text(measured.frame_seconds);
         if (shows_run(work))
-            right = fmt::format("{}x  |  {}  |  draw {}", number_text(now.speed_measured, 3), right,
-                                duration_text(measured.device_seconds > 0 ? measured.device_seconds
-                                                                          : measured.draw_seconds));
+            right =
+                fmt::format("{}x  |  {}  |  draw {}", number_text(now.run.speed_measured, 3), right,
+                            duration_text(measured.device_seconds > 0 ? measured.device_seconds
+                                                                      : measured.draw_seconds));
         const float width = ImGui::CalcTextSize(right.c_str()).x;
         const float left_end = ImGui::GetWindowWidth() - width - px(26);
         ImGui::SetCursorPosX(ImGui::GetWindowWidth() - width - px(10));
@@ -47,12 +48,12 @@ void draw_status_bar(Context& context) {
             duration_text(measured.longest)));
         ImGui::SameLine(px(10));
         const Palette& colours = style().palette();
-        if (now.error) {
+        if (now.reports.error) {
             ImGui::PushStyleColor(ImGuiCol_Text, colours.bad);
-            cut_text(fmt::format("{}  {}", icon::error, now.error->happened()),
+            cut_text(fmt::format("{}  {}", icon::error, now.reports.error->happened()),
                      left_end - ImGui::GetCursorPosX());
             ImGui::PopStyleColor();
-            tip(now.error->what());
+            tip(now.reports.error->what());
             ImGui::SameLine(0, px(16));
         }
         if (const std::size_t count = work.reports.warning_count(); count > 0) {
@@ -73,10 +74,10 @@ void draw_status_bar(Context& context) {
             ImGui::SameLine(0, px(16));
         };
         const ImVec4& quiet = colours.quiet;
-        if (!now.device.empty())
-            item(
-                fmt::format("{}{}{}", now.device, now.precision.empty() ? "" : ", ", now.precision),
-                "What computes the simulation, and in which precision", quiet);
+        if (!now.scene.device.empty())
+            item(fmt::format("{}{}{}", now.scene.device, now.scene.precision.empty() ? "" : ", ",
+                             now.scene.precision),
+                 "What computes the simulation, and in which precision", quiet);
         if (!measured.transport.empty())
             item(fmt::format("transport: {}", measured.transport),
                  "How the solver's numbers reach the picture:\n"
@@ -98,14 +99,15 @@ void draw_status_bar(Context& context) {
                              large ? ".\nThis is a large part: save what is unsaved" : ""),
                  large ? colours.warn : quiet);
         }
-        if (now.frame_limit > 0)
-            item(fmt::format("frames {} of {}", bytes_text(static_cast<double>(now.frame_bytes)),
-                             bytes_text(static_cast<double>(now.frame_limit))),
+        if (now.memory.frame_limit > 0)
+            item(fmt::format("frames {} of {}",
+                             bytes_text(static_cast<double>(now.memory.frame_bytes)),
+                             bytes_text(static_cast<double>(now.memory.frame_limit))),
                  "Memory that keeps moments for scrubbing; the oldest iterations are run again "
                  "when they are asked for",
                  quiet);
-        if (now.gradient_bytes > 0)
-            item("gradients " + bytes_text(static_cast<double>(now.gradient_bytes)),
+        if (now.memory.gradient_bytes > 0)
+            item("gradients " + bytes_text(static_cast<double>(now.memory.gradient_bytes)),
                  "Memory that the backward pass may take; see the Memory panel", quiet);
     }
     ImGui::End();

@@ -92,18 +92,19 @@ std::string speed_text(double speed) {
 void speed(Running& running) {
     const session::Snapshot& now = running.now();
     const auto lasts = [&](double at) {
-        return now.steps > 0 ? "\nThe scene lasts " + duration_text(running.duration() / at) : "";
+        return now.run.steps > 0 ? "\nThe scene lasts " + duration_text(running.duration() / at)
+                                 : "";
     };
     const double asked = running.speed();
-    NumberField field{
-        .value = asked == 0 ? 1 : asked,
-        .low = 1e-5,
-        .high = 1e3,
-        .width = px(speed_width),
-        .tooltip = fmt::format("Speed: simulated seconds for each second of yours{}\nMeasured: {}x",
-                               asked == 0 ? "" : lasts(asked), number_text(now.speed_measured, 3)),
-        .logarithmic = true,
-        .shown = speed_text(asked)};
+    NumberField field{.value = asked == 0 ? 1 : asked,
+                      .low = 1e-5,
+                      .high = 1e3,
+                      .width = px(speed_width),
+                      .tooltip = fmt::format(
+                          "Speed: simulated seconds for each second of yours{}\nMeasured: {}x",
+                          asked == 0 ? "" : lasts(asked), number_text(now.run.speed_measured, 3)),
+                      .logarithmic = true,
+                      .shown = speed_text(asked)};
     if (const Edited edited = number_field("##speed", field); edited != Edited::no) {
         // Dragged, to three digits.
         const double digits = std::pow(10, std::floor(std::log10(field.value)) - 2);
@@ -191,32 +192,34 @@ void time_axis(Context& context, const Layout& layout) {
     ImGui::SameLine();
 
     static Held held;
-    const bool between = !now.playing && now.step != now.step_asked;
-    std::int64_t step = std::min(held.show(now.playing ? now.step : now.step_asked), now.steps);
-    const double seconds = static_cast<double>(step) * now.step_seconds;
+    const bool between = !now.run.playing && now.run.step != now.run.step_asked;
+    std::int64_t step =
+        std::min(held.show(now.run.playing ? now.run.step : now.run.step_asked), now.run.steps);
+    const double seconds = static_cast<double>(step) * now.run.step_seconds;
     // A step that is not kept is computed; until then the one before it stands in the picture.
     const std::string text =
-        between ? fmt::format("step {}, coming: {}", now.step, now.step_asked)
+        between ? fmt::format("step {}, coming: {}", now.run.step, now.run.step_asked)
                 : fmt::format("{}  |  step {} of {}", moment_text(seconds, work.running.duration()),
-                              step, now.steps);
+                              step, now.run.steps);
     const float slider =
         ImGui::GetContentRegionAvail().x - (label_width > 0 ? label_width + px(10) : 0);
     ImGui::BeginChild("##time", {slider, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
-    const double computed =
-        now.steps > 0 ? static_cast<double>(now.steps_computed) / static_cast<double>(now.steps)
-                      : 0;
+    const double computed = now.run.steps > 0 ? static_cast<double>(now.run.steps_computed) /
+                                                    static_cast<double>(now.run.steps)
+                                              : 0;
     std::vector<Mark> keys;
     const double end = work.running.duration();
     for (const session::CameraKey& key : work.camera.path().keys())
         if (end > 0 && key.time <= end) keys.push_back({key.time / end, style().palette().warn});
-    if (scrub("time slider", step, 0, now.steps, computed, keys,
-              fmt::format("{}\n\nSimulated time\nDrag to any moment. Computed up to {}.{}", text,
-                          moment_text(static_cast<double>(now.steps_computed) * now.step_seconds,
-                                      work.running.duration()),
-                          keys.empty() ? "" : "\nYellow: keys of the camera path."))) {
+    if (scrub("time slider", step, 0, now.run.steps, computed, keys,
+              fmt::format(
+                  "{}\n\nSimulated time\nDrag to any moment. Computed up to {}.{}", text,
+                  moment_text(static_cast<double>(now.run.steps_computed) * now.run.step_seconds,
+                              work.running.duration()),
+                  keys.empty() ? "" : "\nYellow: keys of the camera path."))) {
         held.set(step);
-        if (now.playing) work.running.play(false);
+        if (now.run.playing) work.running.play(false);
         work.running.send(session::Seek{step});
     }
     ImGui::EndChild();
@@ -241,13 +244,13 @@ void iteration_axis(Context& context, const Layout& layout) {
     tip("The second axis: every iteration of the optimisation in this session can be shown again, "
         "also those from before an edit of the scene");
     ImGui::SameLine(layout.left);
-    const bool any = now.history && !now.history->empty();
+    const bool any = now.optimisation.history && !now.optimisation.history->empty();
     const float width =
         ImGui::GetContentRegionAvail().x - (label_width > 0 ? label_width + px(10) : 0);
     if (!any) {
         ImGui::AlignTextToFramePadding();
         ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
-        cut_text(now.present_parameters().empty()
+        cut_text(now.values.present_parameters().empty()
                      ? "Nothing to optimise yet: lock a quantity of the inspector into the "
                        "optimisation"
                      : "No iterations yet: press O to optimise",
@@ -255,13 +258,15 @@ void iteration_axis(Context& context, const Layout& layout) {
         ImGui::PopStyleColor();
         return;
     }
-    const auto& history = *now.history;
+    const auto& history = *now.optimisation.history;
     const std::int64_t first = history.front().iteration, last = history.back().iteration;
-    const std::int64_t planned = std::max(last, now.iterations_planned);
+    const std::int64_t planned = std::max(last, now.optimisation.iterations_planned);
     static Held held;
-    std::int64_t shown = held.show(now.shown_iteration < 0 ? last : now.shown_iteration);
+    std::int64_t shown =
+        held.show(now.optimisation.shown_iteration < 0 ? last : now.optimisation.shown_iteration);
     // The state shown belongs to no iteration.
-    const bool none = now.shown_iteration < 0 && !work.running.is_optimising() && held.show(-1) < 0;
+    const bool none =
+        now.optimisation.shown_iteration < 0 && !work.running.is_optimising() && held.show(-1) < 0;
     std::vector<Mark> marks;
     const auto part = [&](std::int64_t i) {
         return planned > first
@@ -272,22 +277,23 @@ void iteration_axis(Context& context, const Layout& layout) {
         if (history[k].build != history[k - 1].build)
             marks.push_back({part(history[k].iteration), style().palette().quiet});
     const bool edited = !marks.empty();
-    if (now.best_iteration >= 0)
-        marks.push_back({part(now.best_iteration), style().palette().good});
-    if (now.ghost_iteration >= 0)
-        marks.push_back({part(now.ghost_iteration), style().palette().ghost});
+    if (now.optimisation.best_iteration >= 0)
+        marks.push_back({part(now.optimisation.best_iteration), style().palette().good});
+    if (now.optimisation.ghost_iteration >= 0)
+        marks.push_back({part(now.optimisation.ghost_iteration), style().palette().ghost});
     const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
     const std::string text =
-        none ? fmt::format("{}  |  loss {}", no_iteration_word(now), number_text(now.loss, 4))
+        none ? fmt::format("{}  |  loss {}", no_iteration_word(now), number_text(now.run.loss, 4))
              : fmt::format("{} of {}  |  loss {}", shown, planned,
-                           number_text(row != history.end() ? row->loss : now.loss, 4));
+                           number_text(row != history.end() ? row->loss : now.run.loss, 4));
     ImGui::BeginChild("##iterations", {width, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
     if (scrub("iteration slider", shown, first, planned, part(last), marks,
               fmt::format(
                   "{}\n\nIteration of the optimisation\nDrag to look at an earlier one.{}{}", text,
-                  now.best_iteration >= 0 ? fmt::format(" Best: {} (green).", now.best_iteration)
-                                          : "",
+                  now.optimisation.best_iteration >= 0
+                      ? fmt::format(" Best: {} (green).", now.optimisation.best_iteration)
+                      : "",
                   edited ? "\nGrey: from there on of an edited scene. Iterations before "
                            "an edit are shown as the scene was then."
                          : ""))) {

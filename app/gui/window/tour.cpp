@@ -39,7 +39,8 @@ const std::array<Step, steps>& all_steps() {
          "Press O, or the blue button. Hindcast runs the scene, goes backwards through it for the "
          "exact gradient, and changes the springs so that the loss falls.",
          [](const Topics& w) {
-             return w.running.now().history && w.running.now().history->size() > 5;
+             return w.running.now().optimisation.history &&
+                    w.running.now().optimisation.history->size() > 5;
          }},
         {"Go back",
          "The second line is the iteration: drag it to see earlier attempts. The inspector on the "

@@ -15,12 +15,12 @@ Picture::~Picture() {
 }
 
 void Picture::connect(Running& running, Measured& measured, Messages& messages) {
-    if (running.now().stage == stage_) return;
-    stage_ = running.now().stage;
+    if (running.now().scene.stage == stage_) return;
+    stage_ = running.now().scene.stage;
     if (!stage_) return;
     exchange_.reset();
     try {
-        exchange_ = renderer_.share(stage_, transport_, running.now().cuda_uuid);
+        exchange_ = renderer_.share(stage_, transport_, running.now().scene.cuda_uuid);
     } catch (const Error& error) {
         messages.fail(error);
     }
@@ -28,7 +28,7 @@ void Picture::connect(Running& running, Measured& measured, Messages& messages) 
     if (!exchange_ && transport_) {
         transport_.reset();
         try {
-            exchange_ = renderer_.share(stage_, transport_, running.now().cuda_uuid);
+            exchange_ = renderer_.share(stage_, transport_, running.now().scene.cuda_uuid);
         } catch (const Error& error) {
             messages.fail(error);
         }

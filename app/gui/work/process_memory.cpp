@@ -1,10 +1,16 @@
 #include "app/gui/work/process_memory.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <utility>
+
+#include "app/gui/draw/words.hpp"
+#include "app/gui/work/state/measured.hpp"
+#include "app/gui/work/state/messages.hpp"
 
 namespace hindcast::gui {
 
@@ -45,6 +51,27 @@ std::int64_t most_bytes(const fs::path& root) {
 bool is_large(std::int64_t resident, std::int64_t most) {
     return most > 0 &&
            static_cast<double>(resident) > large_share_of_memory * static_cast<double>(most);
+}
+
+void MemoryWatch::update(double now, std::int64_t device_bytes, Measured& measured,
+                         Messages& messages) {
+    if (measured_at_ && now - *measured_at_ < 1) return;
+    measured_at_ = now;
+    measured.resident_bytes = resident_bytes();
+    if (measured.most_bytes == 0) measured.most_bytes = most_bytes();
+    measured.device_bytes = device_bytes;
+    const bool large = is_large(measured.resident_bytes, measured.most_bytes);
+    if (large && !std::exchange(told_, true))
+        messages.tell({.kind = Notice::Kind::error,
+                       .text = fmt::format("Hindcast has {} of the {} of memory that there are",
+                                           bytes_text(static_cast<double>(measured.resident_bytes)),
+                                           bytes_text(static_cast<double>(measured.most_bytes))),
+                       .detail = "Save what is unsaved. A smaller scene, or \"memory\" of its "
+                                 "gradients, takes less.",
+                       .until = 0,
+                       .button = {},
+                       .action = {}});
+    if (!large) told_ = false;
 }
 
 }  // namespace hindcast::gui

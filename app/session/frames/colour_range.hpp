@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/session/frames/frame_writer.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/view.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::session {

@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "app/exchange/transport.hpp"
-#include "app/session/command.hpp"
 #include "app/session/frames/frame_kernels.hpp"
 #include "app/session/frames/scene_info.hpp"
 #include "app/session/frames/trajectory.hpp"
+#include "app/session/link/command.hpp"
 
 namespace hindcast::backend::cuda {
 class Semaphore;

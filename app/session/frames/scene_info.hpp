@@ -3,14 +3,19 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/session/frames/stage_maker.hpp"
 #include "app/session/frames/trajectory.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/run.hpp"
+#include "app/session/link/scene.hpp"
+#include "app/session/link/values.hpp"
+#include "app/session/link/view.hpp"
 
 namespace hindcast::session {
 
@@ -54,7 +59,7 @@ struct ProbedGradients;  // probed_gradients.hpp
 
 struct SceneInfo {
     std::shared_ptr<const document::Document> document;  // it was built from this
-    std::int64_t build = 0;                              // Snapshot::build
+    std::int64_t build = 0;                              // SceneSnapshot::build
     StagePlan plan;
     std::string name, device, precision;
     std::optional<std::array<std::uint8_t, 16>> cuda_uuid;

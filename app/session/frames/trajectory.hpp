@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "app/session/snapshot.hpp"
+#include "app/exchange/vec3.hpp"
+#include "app/session/link/run.hpp"
 #include "engine/runtime/array/array.hpp"
 
 namespace hindcast::session {

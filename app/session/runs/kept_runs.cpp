@@ -47,34 +47,37 @@ std::pair<std::size_t, std::size_t> range_of(const Rows& rows, std::size_t row) 
     return {first, end};
 }
 
-std::optional<std::size_t> row_of(const Snapshot& snapshot, std::int64_t iteration) {
-    if (!snapshot.history) return std::nullopt;
-    const auto row = std::ranges::find(*snapshot.history, iteration, &IterationInfo::iteration);
-    if (row == snapshot.history->end()) return std::nullopt;
-    return static_cast<std::size_t>(row - snapshot.history->begin());
+std::optional<std::size_t> row_of(const OptimisationSnapshot& optimisation,
+                                  std::int64_t iteration) {
+    if (!optimisation.history) return std::nullopt;
+    const Rows& rows = *optimisation.history;
+    const auto row = std::ranges::find(rows, iteration, &IterationInfo::iteration);
+    if (row == rows.end()) return std::nullopt;
+    return static_cast<std::size_t>(row - rows.begin());
 }
 
 }  // namespace
 
-std::int64_t begin_of_run(const Snapshot& snapshot, std::int64_t iteration) {
-    const std::optional<std::size_t> row = row_of(snapshot, iteration);
+std::int64_t begin_of_run(const OptimisationSnapshot& optimisation, std::int64_t iteration) {
+    const std::optional<std::size_t> row = row_of(optimisation, iteration);
     if (!row) return -1;
-    return (*snapshot.history)[range_of(*snapshot.history, *row).first].iteration;
+    const Rows& rows = *optimisation.history;
+    return rows[range_of(rows, *row).first].iteration;
 }
 
 KeptRun run_of(const Snapshot& snapshot, std::int64_t iteration, const std::string& name) {
-    const std::optional<std::size_t> row = row_of(snapshot, iteration);
+    const std::optional<std::size_t> row = row_of(snapshot.optimisation, iteration);
     if (!row)
         throw Error("there is no iteration " + std::to_string(iteration) + " to keep the run of")
             .remedy("optimise first");
-    const Rows& rows = *snapshot.history;
+    const Rows& rows = *snapshot.optimisation.history;
     const auto [first, end] = range_of(rows, *row);
     KeptRun run;
     run.name = name;
-    run.scene = snapshot.name;
-    const bool of_shown = rows[*row].build == snapshot.shown_build;
+    run.scene = snapshot.scene.name;
+    const bool of_shown = rows[*row].build == snapshot.scene.shown_build;
     auto names = std::make_shared<std::vector<std::string>>();
-    for (const ParameterInfo& p : snapshot.parameters)
+    for (const ParameterInfo& p : snapshot.values.parameters)
         for (std::size_t k = 0; k < p.count; ++k)
             names->push_back(k < p.names.size() ? p.names[k] : p.path);
     if (of_shown) {
@@ -103,7 +106,7 @@ KeptRun run_of(const Snapshot& snapshot, std::int64_t iteration, const std::stri
                         : nullptr;
     }
     if (run.found) run.found_names = std::move(names);
-    if (end == rows.size()) run.ended = snapshot.stop_reason;
+    if (end == rows.size()) run.ended = snapshot.optimisation.stop_reason;
     return run;
 }
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/snapshot.hpp"
+#include "app/session/link/snapshot.hpp"
 #include "engine/document/node.hpp"
 
 namespace hindcast::session {
@@ -52,7 +52,7 @@ struct KeptRun {
 // was branched or edited, to its last row. Throws Error if there is no such row.
 KeptRun run_of(const Snapshot& snapshot, std::int64_t iteration, const std::string& name);
 // The first iteration of that optimisation; -1: there is no such row.
-std::int64_t begin_of_run(const Snapshot& snapshot, std::int64_t iteration);
+std::int64_t begin_of_run(const OptimisationSnapshot& optimisation, std::int64_t iteration);
 
 // The runs that `hindcast optimize` has written to a folder: one, or with --starts one for each
 // start, in their order. Throws Error with file, place and remedy if the folder has no such

@@ -105,7 +105,7 @@ void Runner::take(Command& command) {
             return documents_.apply(*c);
         } catch (...) {  // guarded() reports it
             const Lock lock(shared_.mutex);
-            shared_.draft.applied_revision = c->revision;
+            shared_.draft.handover.applied_revision = c->revision;
             throw;
         }
     }
@@ -153,7 +153,7 @@ bool Runner::do_missing() {
         wanted_iteration = shared_.wanted.iteration;
         wanted_ghost = shared_.wanted.ghost;
         if (wanted_ghost) ghost = shared_.trajectories.find(*wanted_ghost);
-        ghost_fits = shared_.draft.ghost_problem.empty();
+        ghost_fits = shared_.draft.optimisation.ghost_problem.empty();
     }
     const auto missing = [this](const TrajectoryPointer& t) {
         return !t ||

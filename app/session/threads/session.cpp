@@ -109,10 +109,11 @@ std::shared_ptr<const Snapshot> Session::wait(const std::function<bool(const Sna
             Error error("what was waited for did not happen in " + std::to_string(seconds) + " s");
             error.note(fmt::format(
                 "revision {} of {}, activity {} \"{}\", {} of {} steps, loss {}, stopped: \"{}\"",
-                snapshot->revision, snapshot->applied_revision,
-                static_cast<int>(snapshot->activity), snapshot->activity_text,
-                snapshot->steps_computed, snapshot->steps, snapshot->loss, snapshot->stop_reason));
-            if (snapshot->error) error.note(snapshot->error->what());
+                snapshot->handover.revision, snapshot->handover.applied_revision,
+                static_cast<int>(snapshot->reports.activity), snapshot->reports.activity_text,
+                snapshot->run.steps_computed, snapshot->run.steps, snapshot->run.loss,
+                snapshot->optimisation.stop_reason));
+            if (snapshot->reports.error) error.note(snapshot->reports.error->what());
             throw error;
         }
     }

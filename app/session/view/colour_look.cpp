@@ -17,7 +17,7 @@ static_assert(colour_map_names.size() == render::colour_maps);
 namespace {
 
 // The range of these colours over the run; null: nothing is known of it yet.
-const std::array<double, 2>* range_of_run(const ColourLook& look, const Snapshot& now) {
+const std::array<double, 2>* range_of_run(const ColourLook& look, const ViewSnapshot& now) {
     if (!now.colour_range || now.colour_range->colour != look.by || !now.colour_range->range)
         return nullptr;
     return &*now.colour_range->range;
@@ -74,7 +74,7 @@ Node ColourLook::in_view_of(const document::Document& document) const {
     return view;
 }
 
-ColourMap ColourLook::map_for(const Snapshot& now) const {
+ColourMap ColourLook::map_for(const ViewSnapshot& now) const {
     if (map) return *map;
     const auto shown = std::ranges::find(now.colours, by, &ShownField::name);
     const bool has_sign = shown != now.colours.end() && shown->gradient && !shown->length;
@@ -83,7 +83,7 @@ ColourMap ColourLook::map_for(const Snapshot& now) const {
     return has_sign || both ? ColourMap::coolwarm : ColourMap::viridis;
 }
 
-void ColourLook::apply(render::View& view, const Snapshot& now) const {
+void ColourLook::apply(render::View& view, const ViewSnapshot& now) const {
     view.map = map_for(now);
     view.symmetric = render::is_diverging(view.map);
     view.log_colours = logarithmic;
@@ -97,13 +97,13 @@ void ColourLook::apply(render::View& view, const Snapshot& now) const {
     view.range = std::array{-most, most};
 }
 
-bool ColourLook::is_settled(const Snapshot& now) const {
+bool ColourLook::is_settled(const ViewSnapshot& now) const {
     return range != Range::run ||
            (now.colour_range ? now.colour_range->colour == by && now.colour_range->complete
                              : by.empty());
 }
 
-std::string ColourLook::words(const Snapshot& now) const {
+std::string ColourLook::words(const ViewSnapshot& now) const {
     switch (range) {
         case Range::hand: return ends_are;
         case Range::frame: return "of this moment";

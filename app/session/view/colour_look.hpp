@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/exchange/stage.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/view.hpp"
 #include "engine/document/document.hpp"
 
 namespace hindcast::session {
@@ -39,14 +39,14 @@ struct ColourLook {
 
     // The map that is used: without a choice, coolwarm for derivatives that have a sign and where
     // the run has numbers on both sides of 0, else viridis.
-    render::ColourMap map_for(const Snapshot& now) const;
+    render::ColourMap map_for(const ViewSnapshot& now) const;
     // Sets map, range and scale of the view. While the range of the run is not known, that of the
     // frame is taken.
-    void apply(render::View& view, const Snapshot& now) const;
+    void apply(render::View& view, const ViewSnapshot& now) const;
     // True if the whole run, or all frames that it will ever have, is measured.
-    bool is_settled(const Snapshot& now) const;
+    bool is_settled(const ViewSnapshot& now) const;
     // The kind of range: "of the whole run", "of the run so far", "of this moment", "set by hand".
-    std::string words(const Snapshot& now) const;
+    std::string words(const ViewSnapshot& now) const;
 };
 
 // Names as scenes write them ("purple_orange").

@@ -1,17 +1,16 @@
 #include "engine/sim/functions/scene_function.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <thread>
 
 #include "engine/base/error.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/text.hpp"
+#include "engine/sim/functions/many_calls.hpp"
 #include "engine/sim/functions/picks.hpp"
 #include "engine/sim/scene/numbers_at.hpp"
 
@@ -23,7 +22,6 @@ using document::Node;
 using Numbers = std::vector<double>;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double worth_copies = 0.25;  // seconds of calls one after the other
 
 template <class Names>
 void refuse_twice(const Names& names, const char* what) {
@@ -83,6 +81,8 @@ SceneFunction::SceneFunction(const Scene& scene, const Registry& registry,
         throw Error("a function needs outputs").remedy("give \"loss\", \"final:position\" ...");
     for (const std::string& name : outputs) add_output(name);
 }
+
+SceneFunction::~SceneFunction() = default;
 
 void SceneFunction::add_output(const std::string& name) {
     Value output{name, {}, static_cast<std::int64_t>(output_size_), 1};
@@ -314,72 +314,22 @@ std::vector<std::vector<double>> SceneFunction::operator()(std::span<const Call>
     const bool first_order =
         !calls.empty() && (calls[0].kind == Kind::value || calls[0].kind == Kind::vjp);
     if (calls.size() > 1) last_.reset();
-    if (calls.size() > 1 && is_loss() && first_order) return through_ensemble(calls);
+    if (!many_) many_ = std::make_unique<ManyCalls>(*simulation_);
+    if (calls.size() > 1 && is_loss() && first_order) return many_->through_ensemble(calls);
     std::vector<Numbers> results;
     while (results.size() < calls.size()) {
-        if (calls.size() - results.size() > 1 && seconds_alone_ > worth_copies) {
-            if (!copies_tried_) {
-                copies_tried_ = true;
-                try {
-                    copies_ = std::make_unique<Copies>(*simulation_, SIZE_MAX);
-                } catch (const Error&) {  // one after the other, then
-                    copies_.reset();
-                }
-            }
-            if (copies_) {
-                on_threads(calls, results);
-                break;
-            }
-        }
+        if (calls.size() - results.size() > 1 &&
+            many_->on_threads(calls, results, [this](Simulation& simulation, const Call& call) {
+                return run(simulation, call);
+            }))
+            break;
         const auto start = std::chrono::steady_clock::now();
         results.push_back(run_alone(calls[results.size()]));
         if (calls.size() > 1)
-            seconds_alone_ +=
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            many_->note_alone(
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     return results;
-}
-
-std::vector<std::vector<double>> SceneFunction::through_ensemble(std::span<const Call> calls) {
-    const bool gradient = calls[0].kind == Kind::vjp;
-    if (!ensemble_) ensemble_ = std::make_unique<Ensemble>(*simulation_);
-    std::vector<Numbers> points, results;
-    for (const Call& call : calls) points.push_back(call.x);
-    std::vector<Ensemble::Result> of = ensemble_->evaluate(points, gradient);
-    for (std::size_t k = 0; k < calls.size(); ++k) {
-        if (!gradient) {
-            results.push_back({of[k].loss});
-            continue;
-        }
-        Numbers g = std::move(of[k].gradient);
-        if (g.size() != input_size()) g.assign(input_size(), not_a_number);
-        for (double& each : g) each *= calls[k].a[0];
-        results.push_back(std::move(g));
-    }
-    return results;
-}
-
-// The calls that have no result yet. The error of the first one that raises one is thrown.
-void SceneFunction::on_threads(std::span<const Call> calls, std::vector<Numbers>& results) {
-    const std::size_t first = results.size();
-    results.resize(calls.size());
-    std::vector<std::exception_ptr> failures(calls.size());
-    std::atomic<std::size_t> next{first};
-    {
-        std::vector<std::jthread> threads;
-        for (const auto& copy : copies_->list())
-            threads.emplace_back([&, simulation = copy.get()] {
-                for (std::size_t k = next++; k < calls.size(); k = next++) {
-                    try {
-                        results[k] = run(*simulation, calls[k]);
-                    } catch (...) {
-                        failures[k] = std::current_exception();
-                    }
-                }
-            });
-    }
-    for (const std::exception_ptr& failure : failures)
-        if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace hindcast

@@ -28,10 +28,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/sim/ensembles/ensemble.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast {
+
+class ManyCalls;
 
 class SceneFunction {
 public:
@@ -40,6 +41,7 @@ public:
     SceneFunction(const Scene& scene, const Registry& registry, const SimulationOptions& options,
                   const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs = {"loss"});
+    ~SceneFunction();
 
     struct Value {
         std::string name;
@@ -60,9 +62,7 @@ public:
         std::vector<double> b = {};  // u
     };
     std::vector<double> operator()(const Call& call);
-    // Many calls of one kind at once: losses and their gradients through the ensemble
-    // (ensemble.hpp), everything else on a thread each once that is worth it. Each result has the
-    // bits of its call alone.
+    // Many calls of one kind at once (many_calls.hpp). Each result has the bits of its call alone.
     std::vector<std::vector<double>> operator()(std::span<const Call> calls);
 
     // The numbers that a call's operands and its result have.
@@ -95,8 +95,6 @@ private:
     std::vector<double> run_alone(const Call& call);
     std::vector<double> forward(Simulation& simulation, const Call& call, bool keep) const;
     std::vector<double> backward(Simulation& simulation, const Call& call) const;
-    std::vector<std::vector<double>> through_ensemble(std::span<const Call> calls);
-    void on_threads(std::span<const Call> calls, std::vector<std::vector<double>>& results);
 
     std::mutex mutex_;
     std::unique_ptr<Simulation> simulation_;
@@ -114,10 +112,7 @@ private:
     std::optional<LastRun> last_;
     std::int64_t runs_ = 0;
     bool keeps_values_ = false;  // values are followed by a vjp at the same x
-    std::unique_ptr<Ensemble> ensemble_;
-    double seconds_alone_ = 0;  // of several calls at once, one after the other
-    bool copies_tried_ = false;
-    std::unique_ptr<Copies> copies_;
+    std::unique_ptr<ManyCalls> many_;
 };
 
 }  // namespace hindcast

@@ -9,6 +9,7 @@
 
 #include "engine/lang/kernel.hpp"
 #include "engine/model/settling.hpp"
+#include "engine/sim/runs/member_values.hpp"
 #include "engine/sim/variation.hpp"
 
 namespace hindcast::runs {
@@ -134,7 +135,7 @@ void BatchWindows::run(Worker& worker, std::size_t m, const SceneBatch::Pull& wa
     model::Model& model = simulation.model();
     const std::int64_t substeps = batch_.substeps(), begin = member.state.step,
                        steps = std::min(wanted.steps * substeps, batch_.steps() * substeps - begin);
-    batch_.apply(simulation, m);
+    batch_.values_->apply(simulation, m);
     for (std::size_t k = 0; k < worker.inputs.size(); ++k)
         worker.inputs[k].copy_from(member.state.arrays[k].second);
     worker.begin.store(static_cast<std::int32_t>(begin));
@@ -195,7 +196,7 @@ SceneBatch::Gradients BatchWindows::pull_back(const SceneBatch::Pull& wanted) {
                             " and {} are given",
                             cotangent.name, n, batch_.size(), cotangent.numbers.size()));
     }
-    const std::vector<std::string> paths = batch_.with_varied(wanted.paths);
+    const std::vector<std::string> paths = batch_.values_->with_varied(wanted.paths);
     const SceneRuns::Set& set = batch_.runs_.set_of(paths);
     Set& made = set_of(paths, set);
     SceneBatch::Gradients result;

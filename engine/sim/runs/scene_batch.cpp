@@ -19,11 +19,11 @@
 #include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
 #include "engine/model/settling.hpp"
+#include "engine/sim/runs/batch_gradients.hpp"
 #include "engine/sim/runs/batch_windows.hpp"
+#include "engine/sim/runs/member_values.hpp"
 
 namespace hindcast::runs {
-
-using model::Quantity;
 
 namespace {
 
@@ -61,7 +61,9 @@ void copy_scalars(const Array& from, std::byte* to) {
 
 SceneBatch::SceneBatch(Scene scene, const Registry& registry, SimulationOptions options,
                        std::size_t members)
-    : runs_(std::move(scene), registry, std::move(options)), members_(members) {
+    : runs_(std::move(scene), registry, std::move(options)),
+      values_(std::make_unique<MemberValues>(runs_, members)),
+      members_(members) {
     if (members == 0) throw fault("n: a batch of no members", "ask for one at least");
     runs_.go_on = [this] { return !go_on || go_on(); };
     const SimulationOptions& own = runs_.options();
@@ -94,83 +96,10 @@ SceneBatch::~SceneBatch() = default;
 
 // ---------------------------------------------------------------- values
 
-SceneRuns::Value SceneBatch::values(const std::string& path) {
-    const auto value = runs_.value(path);
-    if (!value) throw runs_.unknown(path, "path");
-    SceneRuns::Value all{value->shape, {}};
-    const auto varied = std::ranges::find(varied_, path, &Varied::path);
-    if (varied != varied_.end()) {
-        all.numbers = varied->numbers;
-        return all;
-    }
-    // Numbers come from another path that was set and names some of the same numbers, or from the
-    // scene.
-    const auto leaf = runs_.find(runs_.model(), path);
-    if (!leaf) throw runs_.unknown(path, "path");
-    for (std::size_t m = 0; m < size(); ++m) {
-        std::vector<double> numbers = leaf->quantity->values;
-        for (const Varied& v : varied_)
-            if (v.quantity == leaf->quantity->path)
-                for (std::size_t k = 0; k < v.entries.size(); ++k)
-                    numbers[v.entries[k]] = v.of(m)[k];
-        for (const std::size_t e : leaf->entries) all.numbers.push_back(numbers[e]);
-    }
-    return all;
-}
+SceneRuns::Value SceneBatch::values(const std::string& path) { return values_->values(path); }
 
 void SceneBatch::set(const std::string& path, const Mask& mask, std::span<const double> numbers) {
-    const std::vector<std::size_t> which = chosen(mask);
-    auto varied = std::ranges::find(varied_, path, &Varied::path);
-    const auto leaf = runs_.find(runs_.model(), path);
-    if (!leaf) throw runs_.unknown(path, "path");
-    const std::size_t n = leaf->entries.size();
-    if (numbers.size() != size() * n)
-        throw ArgumentFault(
-            fmt::format("value: '{}' is {} numbers for each of {} members, and {} "
-                        "are given",
-                        path, n, size(), numbers.size()));
-    if (leaf->quantity->shared && leaf->quantity->count > 1 && path.find('[') != std::string::npos)
-        throw fault(
-            fmt::format("path: '{}' is one number for all elements", leaf->quantity->path),
-            "make it one per element before the batch is made: SceneRuns::make_per_element()");
-    for (const std::size_t m : which)
-        for (std::size_t k = 0; k < n; ++k)
-            check_number(runs_.model(), *leaf->quantity, leaf->entries[k], numbers[m * n + k],
-                         runs_.options().precision);
-    if (varied == varied_.end()) {
-        for (const Varied& v : varied_)
-            if (v.quantity == leaf->quantity->path)
-                for (const std::size_t e : leaf->entries)
-                    if (std::ranges::find(v.entries, e) != v.entries.end())
-                        throw fault(fmt::format("path: '{}' names what '{}' names, which was set "
-                                                "before",
-                                                path, v.path),
-                                    "set all of it by the same path");
-        Varied fresh{.path = path,
-                     .shape = leaf->shape,
-                     .quantity = leaf->quantity->path,
-                     .entries = leaf->entries,
-                     .numbers = values(path).numbers};
-        varied = varied_.insert(varied_.end(), std::move(fresh));
-    }
-    for (const std::size_t m : which)
-        std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(m * n), n,
-                    varied->numbers.begin() + static_cast<std::ptrdiff_t>(m * n));
-}
-
-// The member's values, where they are not those already.
-void SceneBatch::apply(Simulation& simulation, std::size_t member) const {
-    for (const Varied& v : varied_) {
-        Quantity& q = *simulation.model().find_quantity(v.quantity);
-        const std::span<const double> numbers = v.of(member);
-        bool changed = false;
-        for (std::size_t k = 0; k < v.entries.size(); ++k) {
-            double& value = q.values[v.entries[k]];
-            changed |= value != numbers[k];
-            value = numbers[k];
-        }
-        if (changed) q.upload();
-    }
+    values_->set(path, chosen(mask), numbers);
 }
 
 // ---------------------------------------------------------------- threads
@@ -277,7 +206,7 @@ void SceneBatch::run_to(std::size_t worker, std::size_t m, std::int64_t target, 
     Simulation& simulation = *workers_[worker];
     Rollout& rollout = simulation.rollout();
     Member& member = members_[m];
-    apply(simulation, m);
+    values_->apply(simulation, m);
     std::int64_t reached = 0;
     bool stopped = false;
     const Rollout::Watch watch = [&](std::int64_t done) {
@@ -450,108 +379,9 @@ SceneBatch::Observation SceneBatch::observe(const std::string& name) const {
 
 // ---------------------------------------------------------------- gradients
 
-// The paths to differentiate by, and those whose values differ between the members.
-std::vector<std::string> SceneBatch::with_varied(const std::vector<std::string>& paths) const {
-    std::vector<std::string> all = paths;
-    for (const Varied& v : varied_)
-        if (std::ranges::find(all, v.path) == all.end()) all.push_back(v.path);
-    return all;
-}
-
-// The member's values of the set's leaves, one after the other.
-std::vector<double> SceneBatch::point_of(const SceneRuns::Set& set, std::span<const double> base,
-                                         std::size_t member) const {
-    std::vector<double> point(base.begin(), base.end());
-    std::size_t at = 0;
-    for (const SceneRuns::Leaf& leaf : set.leaves) {
-        const auto varied = std::ranges::find(varied_, leaf.path, &Varied::path);
-        if (varied != varied_.end())
-            std::ranges::copy(varied->of(member), point.begin() + static_cast<std::ptrdiff_t>(at));
-        at += leaf.entries.size();
-    }
-    return point;
-}
-
-Ensemble& SceneBatch::ensemble_of(const std::shared_ptr<SceneRuns::Made>& made) {
-    const auto found = std::ranges::find(evaluated_, made, &Evaluated::made);
-    if (found != evaluated_.end()) {
-        evaluated_.splice(evaluated_.begin(), evaluated_, found);
-    } else {
-        EnsembleOptions options;
-        options.members = size();
-        options.go_on = [this] { return runs_.goes_on(); };
-        evaluated_.push_front({made, std::make_unique<Ensemble>(*made->simulation, options)});
-        if (evaluated_.size() > most_ensembles) evaluated_.pop_back();
-    }
-    return *evaluated_.front().ensemble;
-}
-
 SceneBatch::Gradients SceneBatch::gradients(const std::vector<std::string>& paths) {
-    runs_.require_objective();
-    if (paths.empty()) throw fault("paths: no path is given", "name what is to be differentiated");
-    SceneRuns::Set& set = runs_.set_of(with_varied(paths));
-    // Positions of the leaves' numbers in the simulation's parameters, and their values.
-    Simulation& simulation = *set.made->simulation;
-    std::vector<double> base;
-    std::vector<std::size_t> at;
-    for (const SceneRuns::Leaf& leaf : set.leaves)
-        for (const std::size_t e : leaf.entries) {
-            base.push_back(leaf.quantity->values[e]);
-            std::size_t first = 0;
-            for (const Parameter& p : simulation.parameters().list()) {
-                const auto found = std::ranges::find(p.entries, e);
-                if (p.quantity == leaf.quantity && found != p.entries.end())
-                    at.push_back(first + static_cast<std::size_t>(found - p.entries.begin()));
-                first += p.entries.size();
-            }
-        }
-    if (at.size() != set.size) throw Error("internal: a parameter of the batch is not found");
-    std::vector<std::vector<double>> points, gradients;
-    for (std::size_t m = 0; m < size(); ++m) points.push_back(point_of(set, base, m));
-    Gradients result;
-    // Long runs go one after the other on all threads, and are asked whether they go on.
-    while (result.losses.size() < size() &&
-           runs_.is_long(set.made->forward[static_cast<int>(RolloutMode::first)])) {
-        struct Back {
-            SceneRuns& runs;
-            SceneRuns::Set& set;
-            const std::vector<double>& base;
-            ~Back() { runs.assign(set, base); }
-        } const back{runs_, set, base};
-        runs_.assign(set, points[result.losses.size()]);
-        result.losses.push_back(runs_.forward(set, true));
-        gradients.push_back(runs_.gradient(set));
-    }
-    if (result.losses.size() < size()) {
-        const std::size_t first = result.losses.size();
-        std::vector<std::vector<double>> rest;
-        for (std::size_t m = first; m < size(); ++m) {
-            std::vector<double> point = simulation.parameters().values();
-            for (std::size_t k = 0; k < at.size(); ++k) point[at[k]] = points[m][k];
-            rest.push_back(std::move(point));
-        }
-        const auto found = ensemble_of(set.made).evaluate(rest, true);
-        if (found.size() < rest.size()) throw Interrupted();
-        for (const Ensemble::Result& one : found) {
-            result.losses.push_back(one.loss);
-            std::vector<double> gradient(set.size, nan);
-            if (!one.gradient.empty())
-                for (std::size_t k = 0; k < at.size(); ++k) gradient[k] = one.gradient[at[k]];
-            gradients.push_back(std::move(gradient));
-        }
-    }
-    std::size_t begin = 0;
-    for (std::size_t l = 0; l < paths.size(); ++l) {
-        const std::size_t n = set.leaves[l].entries.size();
-        std::vector<double> all;
-        for (const std::vector<double>& gradient : gradients)
-            all.insert(all.end(), gradient.begin() + static_cast<std::ptrdiff_t>(begin),
-                       gradient.begin() + static_cast<std::ptrdiff_t>(begin + n));
-        result.by_path.push_back(std::move(all));
-        result.shapes.push_back(set.leaves[l].shape);
-        begin += n;
-    }
-    return result;
+    if (!gradients_) gradients_ = std::make_unique<BatchGradients>(runs_, *values_);
+    return gradients_->of(paths);
 }
 
 SceneBatch::Gradients SceneBatch::pull_back(const Pull& wanted) {

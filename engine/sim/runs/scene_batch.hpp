@@ -13,15 +13,15 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <map>
 
-#include "engine/sim/ensembles/ensemble.hpp"
 #include "engine/sim/runs/scene_runs.hpp"
 
 namespace hindcast::runs {
 
+class BatchGradients;
 class BatchWindows;
+class MemberValues;
 
 class SceneBatch {
 public:
@@ -98,22 +98,6 @@ public:
 
 private:
     friend class BatchWindows;
-    static constexpr std::size_t most_ensembles = 4;
-    struct Varied {
-        std::string path;
-        Shape shape;
-        std::string quantity;
-        std::vector<std::size_t> entries;
-        std::vector<double> numbers;  // [members, entries]
-        std::span<const double> of(std::size_t member) const {
-            return std::span(numbers).subspan(member * entries.size(), entries.size());
-        }
-    };
-    struct Evaluated {
-        std::shared_ptr<SceneRuns::Made> made;
-        std::unique_ptr<Ensemble> ensemble;
-    };
-
     std::int64_t substeps() const { return runs_.simulation().scene().substeps(); }
     std::size_t worker_of(std::size_t member) const { return member % workers_.size(); }
     std::vector<std::size_t> chosen(const Mask& mask) const;
@@ -121,24 +105,19 @@ private:
     void each(const std::vector<std::size_t>& members,
               const std::function<void(std::size_t worker, std::size_t member)>& f);
     bool goes_on();  // on any thread that each() works with
-    void apply(Simulation& simulation, std::size_t member) const;
     void run_to(std::size_t worker, std::size_t member, std::int64_t target, bool anew);
     void settle(std::size_t worker, std::size_t member);
     double loss_of(std::size_t member) const;
     std::size_t place_of(const std::string& name, const std::string& argument) const;
     std::size_t size_of(const std::string& name, const std::string& argument) const;
-    std::vector<std::string> with_varied(const std::vector<std::string>& paths) const;
-    std::vector<double> point_of(const SceneRuns::Set& set, std::span<const double> base,
-                                 std::size_t member) const;
-    Ensemble& ensemble_of(const std::shared_ptr<SceneRuns::Made>& made);
 
     SceneRuns runs_;
+    std::unique_ptr<MemberValues> values_;
     std::vector<std::unique_ptr<Simulation>> workers_;
     std::vector<Member> members_;
     std::map<std::string, std::size_t> places_;  // of state arrays in Rollout::State::arrays
     double took_ = -1;                           // seconds of the last run of one member
-    std::list<Varied> varied_;
-    std::list<Evaluated> evaluated_;  // the newest first
+    std::unique_ptr<BatchGradients> gradients_;  // both are made when they are first asked for
     std::unique_ptr<BatchWindows> windows_;
     struct Work;
     Work* work_ = nullptr;  // while each() runs

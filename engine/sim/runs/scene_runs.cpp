@@ -98,6 +98,11 @@ std::vector<std::string> Frames::names() const {
 
 // ---------------------------------------------------------------- runs
 
+void SceneRuns::forget_runs() {
+    sets_.clear();
+    last_.reset();
+}
+
 bool SceneRuns::goes_on() {
     const Clock::time_point now = Clock::now();
     if (!go_on || now - asked_ < asking_interval) return true;
@@ -294,19 +299,6 @@ GradientReport SceneRuns::check(const std::vector<std::string>& paths,
         check_gradients(with_parameters(written(), paths), registry_, options_, wanted);
     if (stopped) throw Interrupted();
     return report;
-}
-
-void SceneRuns::save(const std::filesystem::path& file) {
-    require_idle();
-    const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
-    std::error_code error;
-    if (!std::filesystem::is_directory(folder, error)) {
-        ArgumentFault fault(fmt::format("file: there is no folder '{}'", folder.string()));
-        fault.remedy("make it first");
-        throw fault;
-    }
-    save_scene(*base_->simulation, {changed_.begin(), changed_.end()}, folder,
-               file.filename().string());
 }
 
 }  // namespace hindcast::runs

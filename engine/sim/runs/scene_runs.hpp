@@ -15,13 +15,9 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
-#include <limits>
 #include <list>
-#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,16 +25,10 @@
 #include "engine/sim/gradients/gradient_check.hpp"
 #include "engine/sim/optimization/optimization.hpp"
 #include "engine/sim/runs/interrupted.hpp"
+#include "engine/sim/runs/scene_values.hpp"
 
 namespace hindcast::runs {
 
-using Shape = std::vector<std::int64_t>;
-
-inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-// An argument that cannot be taken; its name stands in the message.
-struct ArgumentFault : Error {
-    using Error::Error;
-};
 // States of one run, as its steps left them: every whole step from the start on.
 class Frames {
 public:
@@ -64,67 +54,22 @@ private:
     std::int64_t count_ = 0;
 };
 
-// Throws ArgumentFault for a number that a quantity's entry cannot be in a run of this precision.
-void check_number(model::Model& model, const model::Quantity& q, std::size_t entry, double value,
-                  ir::Precision precision);
-
-class SceneRuns {
+class SceneRuns final : public SceneValues {
 public:
-    // The registry stays to the end of the process: a build that is interrupted may go on. Throws Error.
-    SceneRuns(Scene scene, const Registry& registry, SimulationOptions options);
+    using SceneValues::SceneValues;
 
     std::function<bool()> go_on;  // false: the run ends, and Interrupted is thrown
     double patience = 0.5;        // seconds
     bool is_long(double seconds) const { return seconds < 0 || seconds > patience; }
     bool goes_on();  // asks go_on(), not too often
 
-    // ---- values ----
-    struct Value {
-        Shape shape;  // empty: one number
-        std::vector<double> numbers;
-    };
-    // The value of a number that enters the physics; nothing if the path names none.
-    // "ball.velocity.z" of vectors is one number per element.
-    std::optional<Value> value(const std::string& path);
-    // The scene's JSON at any other path. Throws ArgumentFault if it writes nothing there.
-    std::string json(const std::string& path) const;
-    // Numbers in the value's shape. Throws ArgumentFault and changes nothing if a number is outside
-    // its range. One element of a value for all makes it one per element.
-    void set(const std::string& path, std::span<const double> numbers);
-    void make_per_element(const std::string& path);
-    // As --set does; everything is made again. Throws Error and changes nothing.
-    void set_json(const std::string& path, const std::string& json);
-    struct Described {
-        std::string path, unit;
-        Shape shape;
-        std::int64_t count = 0;  // elements that the value applies to
-        bool shared = false, differentiable = false;
-    };
-    std::vector<Described> paths() const;
-    std::vector<std::string> parameters() const;  // the paths that the scene names, each once
-
     // ---- runs ----
-    // A simulation, and how long its runs took last.
-    struct Made {
-        std::unique_ptr<Simulation> simulation;
-        double forward[3] = {-1, -1, -1}, backward[3] = {-1, -1, -1};  // by mode
-    };
-    // A path among those that are differentiated.
-    struct Leaf {
-        std::string path;
-        Shape shape;
-        model::Quantity* quantity = nullptr;
-        std::vector<std::size_t> entries;  // of the quantity's values
-    };
     struct Set {
         std::vector<std::string> paths;
         std::shared_ptr<Made> made;
         std::vector<Leaf> leaves;  // in the order of the paths
         std::size_t size = 0;      // numbers in all
     };
-    // The numbers that a path names in a model of this scene; nothing if it names none.
-    std::optional<Leaf> find(model::Model& model, const std::string& path) const;
-    ArgumentFault unknown(const std::string& path, const std::string& argument) const;
     // With the values as they stand. Throws ArgumentFault. Valid until the next call.
     Set& set_of(const std::vector<std::string>& paths);
     // Other values of the leaves, one after the other, until the set is asked for again; for good
@@ -157,9 +102,6 @@ public:
 
     GradientReport check(const std::vector<std::string>& paths, GradientCheckOptions wanted);
     void require_objective() const;  // throws Error if there is none
-    // The scene with the values as they stand. Long arrays and files go into the same folder.
-    void save(const std::filesystem::path& file);
-
     // ---- the last run ----
     // Null: there was none since the scene was made or changed, or it did not end.
     Simulation* last() const { return last_ ? last_->simulation.get() : nullptr; }
@@ -168,40 +110,19 @@ public:
         return (last_ ? last_ : base_)->simulation->warnings();
     }
 
-    const Scene& scene() const { return scene_; }
-    Scene written() const;  // the scene with the values as they stand
-    // By path, all numbers of each value that is not that of scene().
-    std::map<std::string, std::vector<double>> values_set() const;
-    Simulation& simulation() const { return *base_->simulation; }
-    const SimulationOptions& options() const { return options_; }
-    model::Model& model() const { return base_->simulation->model(); }
-    std::int64_t steps() const {
-        return base_->simulation->steps() / base_->simulation->scene().substeps();
-    }
-
-    // Refuses what would change the simulation while an optimisation asks its watch.
-    void require_idle() const;
-
 private:
     static constexpr std::size_t most_sets = 8;
 
-    Scene with_parameters(Scene scene, const std::vector<std::string>& paths) const;
-    void build(Scene scene);
+    void forget_runs() override;
     bool is_base(const Set& set) const;
     double forward(Made& made, bool keep, RolloutMode mode, Frames* frames);
     void backward(Made& made, RolloutMode mode);
     void set_tangents(Set& set, std::span<const double> direction);
     std::vector<double> gather(const Set& set, bool tangents) const;
 
-    const Registry& registry_;
-    Scene scene_;
-    SimulationOptions options_;
-    std::shared_ptr<Made> base_;
-    std::set<std::string> changed_;  // quantities whose values are not those of scene_
-    std::list<Set> sets_;            // the newest first
+    std::list<Set> sets_;  // the newest first
     std::shared_ptr<Made> last_;
     std::chrono::steady_clock::time_point asked_{};
-    bool optimizing_ = false;
 };
 
 }  // namespace hindcast::runs

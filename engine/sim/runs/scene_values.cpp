@@ -1,4 +1,4 @@
-// The values of a scene by path: read, set, saved.
+// The values of a scene by path: read, set, saved. Sets of paths, which are differentiated together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,23 +73,22 @@ void check_number(model::Model& model, const Quantity& q, std::size_t entry, dou
 
 // ---------------------------------------------------------------- making
 
-SceneRuns::SceneRuns(Scene scene, const Registry& registry, SimulationOptions options)
+SceneValues::SceneValues(Scene scene, const Registry& registry, SimulationOptions options)
     : registry_(registry), scene_(scene), options_(std::move(options)) {
     build(std::move(scene));
 }
 
-void SceneRuns::build(Scene scene) {
+void SceneValues::build(Scene scene) {
     auto made = std::make_shared<Made>();
     made->simulation = built(scene, registry_, options_);
     base_ = std::move(made);
     scene_ = std::move(scene);
     changed_.clear();
-    sets_.clear();
-    last_.reset();
+    forget_runs();
 }
 
 // The scene with the values as they stand written into it.
-Scene SceneRuns::written() const {
+Scene SceneValues::written() const {
     Scene scene = scene_;
     base_->simulation->parameters().fetch_values();
     for (const std::string& path : changed_) {
@@ -100,7 +99,7 @@ Scene SceneRuns::written() const {
     return scene;
 }
 
-std::map<std::string, std::vector<double>> SceneRuns::values_set() const {
+std::map<std::string, std::vector<double>> SceneValues::values_set() const {
     base_->simulation->parameters().fetch_values();
     std::map<std::string, std::vector<double>> values;
     for (const std::string& path : changed_) values[path] = model().find_quantity(path)->values;
@@ -109,7 +108,7 @@ std::map<std::string, std::vector<double>> SceneRuns::values_set() const {
 
 // A copy of the scene with these parameters. Values that the scene's own parameters made one per
 // element are written so, because those parameters go.
-Scene SceneRuns::with_parameters(Scene scene, const std::vector<std::string>& paths) const {
+Scene SceneValues::with_parameters(Scene scene, const std::vector<std::string>& paths) const {
     for (const auto& [path, wanted] : Parameters::per_element(scene_.document().root())) {
         const Quantity* q = model().find_quantity(path);
         if (q != nullptr && !q->shared)
@@ -124,7 +123,8 @@ Scene SceneRuns::with_parameters(Scene scene, const std::vector<std::string>& pa
 
 // ---------------------------------------------------------------- paths
 
-std::optional<SceneRuns::Leaf> SceneRuns::find(model::Model& model, const std::string& path) const {
+std::optional<SceneValues::Leaf> SceneValues::find(model::Model& model,
+                                                   const std::string& path) const {
     NumbersAt at;
     try {
         at = numbers_at(model, parsed(path));
@@ -150,7 +150,7 @@ std::optional<SceneRuns::Leaf> SceneRuns::find(model::Model& model, const std::s
     return leaf;
 }
 
-ArgumentFault SceneRuns::unknown(const std::string& path, const std::string& argument) const {
+ArgumentFault SceneValues::unknown(const std::string& path, const std::string& argument) const {
     std::vector<std::string_view> known;
     for (const auto& [name, q] : model().quantities()) known.push_back(name);
     ArgumentFault fault(fmt::format("{}: the scene has no number at '{}'", argument, path));
@@ -161,7 +161,7 @@ ArgumentFault SceneRuns::unknown(const std::string& path, const std::string& arg
     return fault;
 }
 
-std::optional<SceneRuns::Value> SceneRuns::value(const std::string& path) {
+std::optional<SceneValues::Value> SceneValues::value(const std::string& path) {
     const std::optional<Leaf> leaf = find(model(), path);
     if (!leaf) return {};
     base_->simulation->parameters().fetch_values();
@@ -171,19 +171,19 @@ std::optional<SceneRuns::Value> SceneRuns::value(const std::string& path) {
     return value;
 }
 
-std::string SceneRuns::json(const std::string& path) const {
+std::string SceneValues::json(const std::string& path) const {
     parsed(path);
     if (const Node* const node = scene_.find(path)) return document::to_line(*node);
     throw unknown(path, "path");
 }
 
-void SceneRuns::require_idle() const {
+void SceneValues::require_idle() const {
     if (optimizing_)
         throw Error("the simulation is being optimised: its callback may only read values")
             .remedy("change it, or run it, when optimize() has returned");
 }
 
-void SceneRuns::set(const std::string& path, std::span<const double> numbers) {
+void SceneValues::set(const std::string& path, std::span<const double> numbers) {
     require_idle();
     const std::optional<Leaf> leaf = find(model(), path);
     if (!leaf) throw unknown(path, "path");
@@ -204,7 +204,7 @@ void SceneRuns::set(const std::string& path, std::span<const double> numbers) {
     changed_.insert(q.path);
 }
 
-void SceneRuns::make_per_element(const std::string& path) {
+void SceneValues::make_per_element(const std::string& path) {
     require_idle();
     Quantity* const q = model().find_quantity(parsed(path).base());
     if (q == nullptr) throw unknown(path, "path");
@@ -215,7 +215,7 @@ void SceneRuns::make_per_element(const std::string& path) {
     build(std::move(scene));
 }
 
-void SceneRuns::set_json(const std::string& path, const std::string& json) {
+void SceneValues::set_json(const std::string& path, const std::string& json) {
     require_idle();
     Scene scene = written();
     set_value(scene, registry_, options_, path, json);
@@ -230,7 +230,7 @@ void SceneRuns::set_json(const std::string& path, const std::string& json) {
     }
 }
 
-std::vector<SceneRuns::Described> SceneRuns::paths() const {
+std::vector<SceneValues::Described> SceneValues::paths() const {
     std::vector<Described> list;
     for (const auto& [path, q] : model().quantities())
         list.push_back({.path = path,
@@ -242,11 +242,24 @@ std::vector<SceneRuns::Described> SceneRuns::paths() const {
     return list;
 }
 
-std::vector<std::string> SceneRuns::parameters() const {
+std::vector<std::string> SceneValues::parameters() const {
     std::vector<std::string> list;
     for (const Parameter& p : base_->simulation->parameters().list())
         if (std::ranges::find(list, p.path) == list.end()) list.push_back(p.path);
     return list;
+}
+
+void SceneValues::save(const std::filesystem::path& file) {
+    require_idle();
+    const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) {
+        ArgumentFault fault(fmt::format("file: there is no folder '{}'", folder.string()));
+        fault.remedy("make it first");
+        throw fault;
+    }
+    save_scene(*base_->simulation, {changed_.begin(), changed_.end()}, folder,
+               file.filename().string());
 }
 
 // ---------------------------------------------------------------- sets of paths

@@ -182,7 +182,7 @@ TEST_CASE("gui fields: what springs connect is written as pairs, a chain, rows o
         CHECK(line(robot, "/forces/0/connect") == as_line(R"({"chain": "rope"})"));
         CHECK(robot.work().scene.editor().undo_name() == "Change cord.connect: chain");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(3);
         CHECK(at(robot, "/forces/0/connect")->size() == 2);
@@ -208,7 +208,7 @@ TEST_CASE("gui fields: what springs connect is written as pairs, a chain, rows o
                 R"([["rope", 0, "rope", 1], ["rope", 1, "rope", 2], ["rope", 2, "rope", 3], ["rope", 0, "rope", 3]])"));
         CHECK(robot.work().scene.editor().undo_name() == "Change cord.connect: paste rows");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         robot.picture("field_pasted");
         // What the loader refuses stands beside the field.
         ImGui::SetClipboardText("rope\t2\trope\t9\n");
@@ -217,7 +217,7 @@ TEST_CASE("gui fields: what springs connect is written as pairs, a chain, rows o
                 .c_str());
         robot.frames(2);
         hands.ItemClick("//$FOCUSED/Paste after the rows");
-        CHECK(robot.wait([&] { return robot.now().error != nullptr; }));
+        CHECK(robot.wait([&] { return robot.now().reports.error != nullptr; }));
         robot.frames(3);
         CHECK(gui::refusal_at(robot.work().running, "/forces/0/connect").find('9') !=
               std::string::npos);
@@ -225,7 +225,7 @@ TEST_CASE("gui fields: what springs connect is written as pairs, a chain, rows o
         robot.picture("field_refused");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
     });
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("gui fields: points as a grid, with live counts; fixed by clicking and
         CHECK(line(robot, "/bodies/0/fixed") ==
               as_line(R"({"box": {"min": [0, 0, 0], "max": [1, 1, 1]}})"));
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         robot.picture("field_box");
 
         // In place of the written points, a grid of as many from the first one on: then of more
@@ -284,7 +284,7 @@ TEST_CASE("gui fields: when a term counts, and a number as a formula") {
         choose(robot, hands, "at/##form", "after every step");
         CHECK(line(robot, "/objective/0/at") == "\"all\"");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         select(robot, "/forces/0");
         hands.ItemClick(
             (std::string(in_inspector) + "stiffness/cord.stiffness/\xef\x84\x87##ways").c_str());
@@ -300,7 +300,7 @@ TEST_CASE("gui fields: when a term counts, and a number as a formula") {
         robot.frames(3);
         CHECK(line(robot, "/forces/0/stiffness") == as_line(R"({"formula": "100 + 20*i"})"));
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         robot.picture("field_formula");
     });
 }
@@ -326,7 +326,7 @@ TEST_CASE("gui fields: one number becomes one for each; a file is asked for firs
         write_as("one for each");
         CHECK(line(robot, "/forces/0/stiffness") == as_line("[100, 100]"));
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         // Cancelled, the scene stays as it is.
         write_as("file");
         robot.picture("field_asks_for_a_file");
@@ -340,7 +340,7 @@ TEST_CASE("gui fields: one number becomes one for each; a file is asked for firs
         robot.frames(3);
         CHECK(line(robot, "/forces/0/stiffness") == as_line(R"({"file": "stiffness.npy"})"));
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         CHECK(robot.work().scene.editor().undo_name() == "Change cord.stiffness: file");
     });
 }
@@ -360,7 +360,7 @@ TEST_CASE("gui fields: a way with which the scene cannot be built is taken back,
         robot.picture("field_taken_back");
         CHECK(line(robot, "/forces/0/connect") == before);
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         choose(robot, hands, "connect/##form", "chain");
         CHECK(runs_what_is_edited(robot));
         CHECK(line(robot, "/forces/0/connect") == as_line(R"({"chain": "rope"})"));

@@ -45,18 +45,18 @@ void open(Robot& robot, const std::string& name) {
     robot.work().opening.open(robot.scenes() / name);
     REQUIRE(robot.wait([&] {
         return robot.work().scene.is_open() && robot.work().running.has_run() &&
-               robot.now().activity != session::Activity::building &&
+               robot.now().reports.activity != session::Activity::building &&
                !robot.work().handover.is_opening();
     }));
     robot.frames(4);
     robot.work().running.play(false);
-    CHECK(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
+    CHECK(robot.wait([&] { return robot.now().run.steps_computed == robot.now().run.steps; }));
 }
 
 void optimise(Robot& robot) {
     robot.work().running.optimise(session::Optimise::What::start);
     CHECK(robot.wait([&] {
-        return robot.now().history && robot.now().history->size() > 30 &&
+        return robot.now().optimisation.history && robot.now().optimisation.history->size() > 30 &&
                !robot.work().running.is_optimising();
     }));
 }
@@ -120,7 +120,7 @@ TEST_CASE("gui export: films of time and of iterations, frame by frame") {
         hands.ItemClick("//Export/###Export");
         CHECK(robot.wait([&] { return fs::exists(robot.folder() / "spring_cage.gif"); }, 300));
         CHECK(frames_of(robot.folder() / "spring_cage.gif") ==
-              static_cast<int>(robot.now().history->size()));
+              static_cast<int>(robot.now().optimisation.history->size()));
     });
 }
 
@@ -272,7 +272,7 @@ TEST_CASE("gui export: the whole window, without the dialog") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         robot.work().running.send(session::Seek{0});
-        CHECK(robot.wait([&] { return robot.now().step == 0; }));
+        CHECK(robot.wait([&] { return robot.now().run.step == 0; }));
         robot.frames(40);
         const render::Image before = robot.app().screenshot();
         begin_export(robot, hands, "PNG sequence", "simulated time");
@@ -307,7 +307,7 @@ TEST_CASE("gui export: along a camera path that is made in the timeline") {
         open(robot, "spring_cage.json");
         const auto go_to = [&](std::int64_t step) {
             robot.work().running.send(session::Seek{step});
-            CHECK(robot.wait([&] { return robot.now().step == step; }));
+            CHECK(robot.wait([&] { return robot.now().run.step == step; }));
             robot.frames(2);
         };
         go_to(0);
@@ -384,7 +384,7 @@ TEST_CASE("gui export: plots as table, drawing and picture") {
         std::string row;
         std::getline(rows, row);
         CHECK(row.starts_with("iteration,loss"));
-        const auto& history = *robot.now().history;
+        const auto& history = *robot.now().optimisation.history;
         for (const session::IterationInfo& iteration : history) {
             REQUIRE(std::getline(rows, row));
             const std::size_t comma = row.find(',');
@@ -410,10 +410,10 @@ TEST_CASE("gui export: what launches become, shown, sought, copied and saved") {
         open(robot, "spring_cage.json");
         robot.work().running.send(session::Profile{true});
         optimise(robot);
-        CHECK(robot.wait([&] { return !robot.now().launches.empty(); }));
+        CHECK(robot.wait([&] { return !robot.now().tools.launches.empty(); }));
         robot.work().requests.focus_panel = "Launches";
         robot.frames(4);
-        const auto& launches = robot.now().launches;
+        const auto& launches = robot.now().tools.launches;
         const auto spring = std::ranges::find_if(launches, [](const session::LaunchInfo& l) {
             return l.direction == Direction::forward && l.name.find("cage") != std::string::npos;
         });
@@ -422,7 +422,7 @@ TEST_CASE("gui export: what launches become, shown, sought, copied and saved") {
         hands.ItemClick(("//###Launches/launches/**/" + name + "##forward").c_str());
         const auto shown = [&](Direction direction, backend::KernelText what) {
             return robot.wait([&] {
-                const auto& text = robot.now().launch_text;
+                const auto& text = robot.now().tools.launch_text;
                 return text && text->asked.launch == name && text->asked.direction == direction &&
                        text->asked.what == what && !text->text.empty();
             });
@@ -439,11 +439,11 @@ TEST_CASE("gui export: what launches become, shown, sought, copied and saved") {
         robot.frames(2);
         robot.picture("launch_cuda");
         hands.ItemClick("//###Launches/**/Copy");
-        CHECK(std::string(ImGui::GetClipboardText()) == robot.now().launch_text->text);
+        CHECK(std::string(ImGui::GetClipboardText()) == robot.now().tools.launch_text->text);
         hands.ItemClick("//###Launches/**/Save");
         std::string file = name + ".cu";
         std::ranges::replace(file, ':', '_');
-        CHECK(read_file(robot.scenes() / file) == robot.now().launch_text->text);
+        CHECK(read_file(robot.scenes() / file) == robot.now().tools.launch_text->text);
     });
 }
 

@@ -111,13 +111,13 @@ TEST_CASE("gui: Ctrl+S says that what was found is not in the file, and a button
         CHECK(robot.wait([&] { return on_disk(file, "/forces/0/rest_length").is_array(); }));
         CHECK(robot.wait([&] {
             return !robot.work().values.has_unaccepted() &&
-                   robot.now().revision == robot.now().applied_revision;
+                   robot.now().handover.revision == robot.now().handover.applied_revision;
         }));
         CHECK_FALSE(robot.work().scene.editor().unsaved());
         CHECK(robot.work().scene.editor().undo_name().starts_with("Accept iteration"));
         // The values of the file are those that were found.
         const Node lengths = on_disk(file, "/forces/0/rest_length");
-        const auto& found = *robot.now().history->back().parameters;
+        const auto& found = *robot.now().optimisation.history->back().parameters;
         REQUIRE(lengths.size() == found.size());
         for (std::size_t k = 0; k < found.size(); ++k) CHECK(lengths.item(k).real() == found[k]);
         // Now nothing would be lost.
@@ -142,7 +142,9 @@ TEST_CASE("gui: what was found is asked about before another scene, the gallery 
 
         // With an edit besides there are four answers.
         REQUIRE(robot.work().scene.set("/forces/0/damping", Node(11.0), "Damping"));
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         robot.work().opening.open(robot.scenes() / "free_flight.json");
         robot.frames(3);
         REQUIRE(robot.work().messages.question());
@@ -169,7 +171,9 @@ TEST_CASE("gui: what was found is asked about before another scene, the gallery 
         open(robot, "spring_cage.json");
         REQUIRE(
             robot.work().scene.set("/objective/0/target", Node::array({0.2, 0.2, 0.2}), "Target"));
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         optimise(robot, hands);
         ask_by(robot, hands, ImGuiMod_Ctrl | ImGuiKey_Q);
         hands.ItemClick("//###question/Discard");
@@ -332,7 +336,9 @@ TEST_CASE("gui: a signal ends it with an autosave, without a question") {
         const fs::path file = robot.scenes() / "spring_cage.json";
         open(robot, "spring_cage.json");
         REQUIRE(robot.work().scene.set("/forces/0/damping", Node(11.0), "Damping"));
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         optimise(robot, hands);
         ask_by(robot, hands, ImGuiMod_Ctrl | ImGuiKey_Q);
         robot.interrupt();
@@ -423,11 +429,12 @@ TEST_CASE("gui: a reload keeps the camera and what was found") {
         render::orbit(robot.work().looks.view.camera, 40, 10);
         robot.frames(2);
         const render::Camera camera = robot.work().looks.view.camera;
-        const std::vector<double> found = *robot.now().history->back().parameters;
+        const std::vector<double> found = *robot.now().optimisation.history->back().parameters;
         const auto stays = [&] {
             CHECK(robot.work().looks.view.camera.eye == camera.eye);
             CHECK(robot.work().looks.view.camera.target == camera.target);
-            CHECK(robot.wait([&] { return robot.now().values && *robot.now().values == found; }));
+            CHECK(robot.wait(
+                [&] { return robot.now().values.flat && *robot.now().values.flat == found; }));
             CHECK(robot.work().values.has_unaccepted());
         };
         // By hand: nobody else has changed it.
@@ -442,15 +449,19 @@ TEST_CASE("gui: a reload keeps the camera and what was found") {
         other.save(file);
         CHECK(robot.wait([&] { return said(robot, "changed elsewhere"); }));
         CHECK(robot.work().scene.document().at("/forces/0/damping").real() == 11);
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         stays();
         other.insert("/bodies/-", Document::parse(R"({"type": "particles", "name": "stone",
                                       "positions": [[1, 0, 0.5]]})")
                                       .root());
-        const std::int64_t build = robot.now().build;
+        const std::int64_t build = robot.now().scene.build;
         other.save(file);
-        CHECK(robot.wait([&] { return robot.now().build != build; }));
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(robot.wait([&] { return robot.now().scene.build != build; }));
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
         stays();
     });
 }
@@ -513,15 +524,16 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
         robot.work().opening.open(file);
         REQUIRE(opened(robot));
         hands.KeyPress(ImGuiKey_Space);
-        CHECK(robot.wait([&] { return !robot.now().playing; }));
+        CHECK(robot.wait([&] { return !robot.now().run.playing; }));
         hands.KeyPress(ImGuiKey_O);
         const auto loss = [&] {
-            const auto& history = robot.now().history;
+            const auto& history = robot.now().optimisation.history;
             return history && !history->empty() ? history->back().loss : INFINITY;
         };
         CHECK(robot.wait([&] {
             const double now = loss();  // infinite as long as there is no history
-            return std::isfinite(now) && now < 1e-3 * robot.now().history->front().loss;
+            return std::isfinite(now) &&
+                   now < 1e-3 * robot.now().optimisation.history->front().loss;
         }));
         CHECK(robot.work().running.is_optimising());
 
@@ -540,7 +552,7 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
         CHECK(target != old);
         // The loss was small, leaps, and is small again.
         CHECK(robot.wait([&] {
-            const auto& history = *robot.now().history;
+            const auto& history = *robot.now().optimisation.history;
             double most = 0;
             for (const auto& row : history)
                 if (row.iteration > before) most = std::max(most, row.loss);
@@ -552,7 +564,7 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
         hands.KeyPress(ImGuiKey_O);  // pause
         CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
         robot.frames(3);
-        found = *robot.now().history->back().parameters;
+        found = *robot.now().optimisation.history->back().parameters;
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return said(robot, "Accept iteration"); }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
@@ -567,8 +579,9 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
         robot.work().opening.open(file);
         REQUIRE(opened(robot));
         CHECK(robot.work().scene.document().at("/objective/0/target/0").real() == target);
-        CHECK(robot.wait([&] { return robot.now().values && *robot.now().values == found; }));
+        CHECK(robot.wait(
+            [&] { return robot.now().values.flat && *robot.now().values.flat == found; }));
         // It is where it is wanted, at the first run.
-        CHECK(robot.wait([&] { return robot.now().loss < 1e-2; }));
+        CHECK(robot.wait([&] { return robot.now().run.loss < 1e-2; }));
     });
 }

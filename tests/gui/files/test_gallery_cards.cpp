@@ -58,15 +58,15 @@ void open_and_play(Robot& robot) {
     const std::string title = robot.work().scene.title();
     CAPTURE(title);
     // It plays by itself; a frame after the first is in the picture.
-    CHECK(robot.wait([&] { return robot.now().steps_computed > 0; }, 300));
-    if (!robot.now().playing) robot.work().running.play(true);
+    CHECK(robot.wait([&] { return robot.now().run.steps_computed > 0; }, 300));
+    if (!robot.now().run.playing) robot.work().running.play(true);
     CHECK(robot.wait(
         [&] {
             const render::Frame* const frame = robot.app().picture().frame();
             return frame != nullptr && frame->step > 0;
         },
         300));
-    CHECK(robot.now().error == nullptr);
+    CHECK(robot.now().reports.error == nullptr);
     for (const gui::Notice& notice : robot.work().messages.notices())
         CHECK_MESSAGE(notice.kind != gui::Notice::Kind::error, notice.text);
 }

@@ -21,7 +21,7 @@ TEST_CASE("gui: colours have the range of the whole run, at each of its moments"
     robot.run([&](ImGuiTestContext&) {
         open(robot, "free_flight.json");
         gui::Topics& work = robot.work();
-        REQUIRE(robot.wait([&] { return work.looks.colours.is_settled(robot.now()); }));
+        REQUIRE(robot.wait([&] { return work.looks.colours.is_settled(robot.now().view); }));
         // sqrt(9 + (4 - 0.0981 k)^2) after k of 100 steps.
         const double low = std::hypot(3, 4 - 0.0981 * 41), high = std::hypot(3, 4 - 9.81);
         for (const std::int64_t step : {0, 41, 100}) {
@@ -31,7 +31,7 @@ TEST_CASE("gui: colours have the range of the whole run, at each of its moments"
             CHECK((*work.looks.view.range)[1] == doctest::Approx(high).epsilon(1e-5));
             CHECK(robot.app().picture().colour_range()[1] == doctest::Approx(high).epsilon(1e-5));
         }
-        CHECK(work.looks.colours.words(robot.now()) == "of the whole run");
+        CHECK(work.looks.colours.words(robot.now().view) == "of the whole run");
         robot.picture("colours_of_the_run");
     });
 }
@@ -42,7 +42,7 @@ TEST_CASE("gui: map, range and scale are chosen at the legend, and kept with the
         open(robot, "free_flight.json");
         test::stop_at(robot, 40);
         gui::Topics& work = robot.work();
-        REQUIRE(robot.wait([&] { return work.looks.colours.is_settled(robot.now()); }));
+        REQUIRE(robot.wait([&] { return work.looks.colours.is_settled(robot.now().view); }));
         const bool was_unsaved = work.scene.editor().unsaved();
         hands.ItemClick("//###View/colour bar");
         robot.frames(2);

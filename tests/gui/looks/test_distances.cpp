@@ -236,7 +236,7 @@ TEST_CASE("gui looks: a slice comes with its key, is dragged, turned, and is kep
         robot.frames(4);
         REQUIRE(work.looks.view.slice);
         robot.picture("slice");
-        const render::Bounds box = gui::box_of(*robot.now().stage);
+        const render::Bounds box = gui::box_of(*robot.now().scene.stage);
         const render::Slice before = *work.looks.view.slice;
         const Vec3 handle = gui::slice_handle(before, box);
         const ImVec2 from = test::on_screen(robot, hands, handle);

@@ -85,8 +85,8 @@ void open_and_stop(Robot& robot, std::int64_t step = 10) {
 void seek(Robot& robot, std::int64_t step) {
     robot.work().running.send(session::Seek{step});
     const auto shown = robot.app().session()->wait(
-        [&](const session::Snapshot& s) { return s.step == step && !s.frame_waits; }, 60);
-    REQUIRE(shown->step == step);
+        [&](const session::Snapshot& s) { return s.run.step == step && !s.view.frame_waits; }, 60);
+    REQUIRE(shown->run.step == step);
 }
 
 ImVec2 middle_of(Robot& robot, const char* item) {
@@ -198,7 +198,7 @@ TEST_CASE("gui idle: a scene that has come to its end, and an optimisation that 
     robot.run([&](ImGuiTestContext& hands) {
         test::open(robot, "spring_cage.json");
         robot.work().running.send(session::Repeat{false});
-        REQUIRE(robot.wait([&] { return !robot.now().playing && robot.now().step == 30; }));
+        REQUIRE(robot.wait([&] { return !robot.now().run.playing && robot.now().run.step == 30; }));
         test::optimise(robot, hands);
     });
     check_rests(robot, "all has ended", of_opening);
@@ -222,16 +222,16 @@ TEST_CASE("gui idle: behind the gallery time stands still, and goes on when the 
     Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) {
         test::open(robot, "spring_cage.json");
-        REQUIRE(robot.wait([&] { return robot.now().playing; }));
+        REQUIRE(robot.wait([&] { return robot.now().run.playing; }));
     });
     robot.work().requests.show_gallery = true;
     check_rests(robot, "the gallery before a scene that plays", of_opening);
-    CHECK_FALSE(robot.now().playing);
+    CHECK_FALSE(robot.now().run.playing);
     robot.work().requests.show_gallery = false;
     robot.run([&](ImGuiTestContext&) {
-        CHECK(robot.wait([&] { return robot.now().playing; }));
-        const std::int64_t step = robot.now().step;
-        CHECK(robot.wait([&] { return robot.now().step != step; }));
+        CHECK(robot.wait([&] { return robot.now().run.playing; }));
+        const std::int64_t step = robot.now().run.step;
+        CHECK(robot.wait([&] { return robot.now().run.step != step; }));
     });
 }
 
@@ -334,7 +334,7 @@ TEST_CASE("gui idle: a window that is not seen draws nothing, and its time stand
     Robot robot({.window = true});
     robot.run([&](ImGuiTestContext&) {
         test::open(robot, "spring_cage.json");
-        REQUIRE(robot.wait([&] { return robot.now().playing; }));
+        REQUIRE(robot.wait([&] { return robot.now().run.playing; }));
     });
     int drawn = 0;
     const auto after = robot.app().after_show;
@@ -344,14 +344,14 @@ TEST_CASE("gui idle: a window that is not seen draws nothing, and its time stand
     REQUIRE_FALSE(robot.window().is_shown());
     for (int k = 0; k < 4; ++k) robot.app().frame();
     CHECK(drawn == 0);
-    CHECK_FALSE(robot.now().playing);
-    const std::int64_t step = robot.now().step;
+    CHECK_FALSE(robot.now().run.playing);
+    const std::int64_t step = robot.now().run.step;
     for (int k = 0; k < 4; ++k) robot.app().frame();
-    CHECK(robot.now().step == step);
+    CHECK(robot.now().run.step == step);
     CHECK(drawn == 0);
     glfwShowWindow(window);
     robot.app().after_show = after;
     robot.run([&](ImGuiTestContext&) {
-        CHECK(robot.wait([&] { return robot.now().playing && robot.now().step != step; }));
+        CHECK(robot.wait([&] { return robot.now().run.playing && robot.now().run.step != step; }));
     });
 }

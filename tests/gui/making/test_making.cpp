@@ -43,19 +43,19 @@ public:
         click("//###Menu_00/" + item);
     }
 
-    // A shape as it is proposed. False: it did not come into the scene.
-    bool add_shape(const std::string& section, const std::string& shape) {
-        add(section, "###shape " + shape);
+    // An offer as it is proposed. False: it did not come into the scene.
+    bool add_offer(const std::string& section, const std::string& offer) {
+        add(section, "###offer " + offer);
         robot_.frames(3);
-        robot_.picture("making_dialog_" + shape);
-        click("//###shape/###Add");
+        robot_.picture("making_dialog_" + offer);
+        click("//###offer/###Add");
         return added();
     }
 
     bool added() {
         const bool done = robot_.wait([&] { return robot_.work().adding.task() == nullptr; });
         robot_.frames(3);
-        return done && runs_what_is_edited(robot_) && !robot_.now().error;
+        return done && runs_what_is_edited(robot_) && !robot_.now().reports.error;
     }
 
     // A box from one corner to the other, pixels of the window.
@@ -77,10 +77,10 @@ public:
     void optimise() {
         click("//##toolbar/###Optimise");
         CHECK(robot_.wait([&] { return last_iteration(robot_) >= 1; }, 240));
-        CHECK(robot_.wait([&] { return robot_.now().best_iteration > 0; }, 60));
+        CHECK(robot_.wait([&] { return robot_.now().optimisation.best_iteration > 0; }, 60));
         robot_.work().running.optimise(session::Optimise::What::stop);
         CHECK(robot_.wait([&] { return !robot_.work().running.is_optimising(); }, 120));
-        const auto& history = *robot_.now().history;
+        const auto& history = *robot_.now().optimisation.history;
         const double before = history.front().loss;
         double best = before;
         for (const session::IterationInfo& row : history) best = std::min(best, row.loss);
@@ -108,7 +108,7 @@ std::string tool(const char* icon, const char* id) {
 }
 
 std::int64_t points_of(Robot& robot, const std::string& name) {
-    for (const auto& body : robot.now().stage->bodies)
+    for (const auto& body : robot.now().scene.stage->bodies)
         if (body.name == name) return body.count;
     return 0;
 }
@@ -120,8 +120,8 @@ TEST_CASE("gui making: a cloth pinned at two corners falls on a sphere, in under
     robot.run([&](ImGuiTestContext& hands) {
         Mouse mouse(robot, hands);
         mouse.begin_empty();
-        REQUIRE(mouse.add_shape("Colliders", "sphere"));
-        REQUIRE(mouse.add_shape("Bodies", "cloth"));
+        REQUIRE(mouse.add_offer("Colliders", "sphere"));
+        REQUIRE(mouse.add_offer("Bodies", "cloth"));
         CHECK(points_of(robot, "cloth") == 13 * 13);
         test::stop_at(robot, 0);
         robot.picture("making_cloth");
@@ -161,13 +161,13 @@ TEST_CASE("gui making: a chain; a beam with a stiffness for each element that wa
     robot.run([&](ImGuiTestContext& hands) {
         Mouse mouse(robot, hands);
         mouse.begin_empty();
-        REQUIRE(mouse.add_shape("Bodies", "chain"));
+        REQUIRE(mouse.add_offer("Bodies", "chain"));
         CHECK(points_of(robot, "chain") == 20);
         CHECK(at(robot, "/forces/0/type")->string() == "springs");
         robot.picture("making_chain");
         while (robot.work().scene.editor().can_undo())
             robot.work().scene.edit([](session::Editor& e) { e.undo(); });
-        REQUIRE(mouse.add_shape("Bodies", "beam"));
+        REQUIRE(mouse.add_offer("Bodies", "beam"));
         CHECK(points_of(robot, "beam") == 11 * 3 * 3);
         test::stop_at(robot, 0);
         mouse.click(tool("\xef\x89\x87", "box_tool"));
@@ -181,10 +181,11 @@ TEST_CASE("gui making: a chain; a beam with a stiffness for each element that wa
         mouse.click("//###View/**/###Optimise of each");
         mouse.click("//$FOCUSED/###young_modulus");
         CHECK(runs_what_is_edited(robot));
-        REQUIRE_FALSE(robot.now().error);
+        REQUIRE_FALSE(robot.now().reports.error);
         CHECK(robot.wait([&] {
-            return robot.now().parameters.size() == 1 &&
-                   static_cast<std::int64_t>(robot.now().parameters[0].names.size()) == chosen;
+            return robot.now().values.parameters.size() == 1 &&
+                   static_cast<std::int64_t>(robot.now().values.parameters[0].names.size()) ==
+                       chosen;
         }));
         CHECK(mouse.clicks < 40);
     });
@@ -197,15 +198,15 @@ TEST_CASE("gui making: a robot from another folder follows a target, in under 40
         Mouse mouse(robot, hands);
         mouse.begin_empty();
         robot.work().settings.folder = (robot.scenes() / "robots").string();
-        mouse.add("Bodies", "###shape robot");
+        mouse.add("Bodies", "###offer robot");
         robot.frames(3);
-        mouse.click("//###shape/###Browse...");
+        mouse.click("//###offer/###Browse...");
         robot.picture("making_browse");
         mouse.click("//###files/**/###arm_payload.xml");
         mouse.click("//###files/###Choose");
         robot.frames(3);
         robot.picture("making_robot_file");
-        mouse.click("//###shape/###Add");
+        mouse.click("//###offer/###Add");
         REQUIRE(mouse.added());
         CHECK(at(robot, "/bodies/0/model")->string() == "arm_payload.xml");
         CHECK(robot.work().scene.editor().file().empty());
@@ -230,7 +231,7 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
     robot.run([&](ImGuiTestContext& hands) {
         Mouse mouse(robot, hands);
         mouse.begin_empty();
-        REQUIRE(mouse.add_shape("Bodies", "cloth"));
+        REQUIRE(mouse.add_offer("Bodies", "cloth"));
         test::stop_at(robot, 0);
         const auto place = robot.work().chosen.where_is("cloth", 84);  // the middle
         hands.KeyDown(ImGuiMod_Shift);
@@ -247,7 +248,7 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
         mouse.click("//$FOCUSED/Add a target");
         CHECK(at(robot, "/objective/0/points/0")->integer() == 84);
         CHECK(runs_what_is_edited(robot));
-        REQUIRE_FALSE(robot.now().error);
+        REQUIRE_FALSE(robot.now().reports.error);
 
         test::select(robot, "/bodies/0");
         robot.work().requests.show_array = true;
@@ -257,7 +258,7 @@ TEST_CASE("gui making: Shift + click chooses points; copies, mirror and size are
         CHECK(at(robot, "/bodies")->size() == 3);
         CHECK(robot.work().scene.editor().undo_name() == "2 copies of cloth");
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         robot.picture("making_copies");
     });
 }

@@ -6,7 +6,7 @@
 #include "app/gui/looking/slicing.hpp"
 #include "app/gui/work/state/edited_scene.hpp"
 #include "app/gui/work/view/looks.hpp"
-#include "app/session/shapes/sizes.hpp"
+#include "app/session/making/sizes.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
 
@@ -65,7 +65,7 @@ TEST_CASE("gui sizing: a square is dragged, one step of undo, Escape takes it ba
         CHECK(work.looks.view.camera == camera);  // the drag is the square's
         CHECK(at(robot, "/bodies/0/mesh/grid/cells/0")->integer() == cells);
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         CHECK(work.scene.editor().undo_name() == "Size of cloth");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(3);
@@ -79,6 +79,6 @@ TEST_CASE("gui sizing: a square is dragged, one step of undo, Escape takes it ba
         hands.KeyUp(ImGuiMod_Ctrl);
         CHECK(at(robot, "/bodies/0/mesh/grid/cells/0")->integer() != cells);
         CHECK(runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
     });
 }

@@ -147,12 +147,13 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
             optimise(robot, hands);
-            REQUIRE(robot.wait([&] { return robot.now().activity == session::Activity::idle; }));
+            REQUIRE(robot.wait(
+                [&] { return robot.now().reports.activity == session::Activity::idle; }));
             front(robot, "Optimiser");
-            const std::int64_t shown = robot.now().shown_iteration;
+            const std::int64_t shown = robot.now().optimisation.shown_iteration;
             REQUIRE(shown >= 0);
-            const double loss = robot.now().loss;
-            const std::vector<double> values = *robot.now().values;
+            const double loss = robot.now().run.loss;
+            const std::vector<double> values = *robot.now().values.flat;
             hands.ItemClick("//###Optimiser/**/###Keep as...");
             robot.frames(3);
             robot.picture(fmt::format("runs_keep_{}", width));
@@ -166,19 +167,19 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             CHECK(robot.work().scene.editor().undo_name() == "Keep soft");
             // It is part of the scene, and the scene goes on as it was.
             CHECK(robot.work().values.has_unaccepted());
-            CHECK(robot.now().history->size() == 31);
+            CHECK(robot.now().optimisation.history->size() == 31);
 
             // Back to what is written, then to the checkpoint.
             robot.work().running.send(session::Revert{});
-            REQUIRE(robot.wait([&] { return !robot.now().unaccepted; }));
+            REQUIRE(robot.wait([&] { return !robot.now().optimisation.unaccepted; }));
             front(robot, "Optimiser");
             pictures(robot, fmt::format("runs_checkpoints_{}", width));
             hands.ItemClick(in_list("soft", icon::visible, "show").c_str());
             REQUIRE(
                 robot.wait([&] { return robot.work().scene.editor().undo_name() == "Show soft"; }));
             CHECK(first_length(robot) == values[0]);
-            REQUIRE(
-                robot.wait([&] { return robot.now().values && *robot.now().values == values; }));
+            REQUIRE(robot.wait(
+                [&] { return robot.now().values.flat && *robot.now().values.flat == values; }));
             hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
             REQUIRE(robot.wait([&] { return std::isnan(first_length(robot)); }));
             REQUIRE(test::runs_what_is_edited(robot));
@@ -235,12 +236,12 @@ TEST_CASE("gui runs: a window opens with a checkpoint, and optimises from it") {
             CHECK_FALSE(robot.work().values.waits());
             if (optimises) {
                 CHECK(robot.wait([&] {
-                    const auto& history = robot.now().history;
+                    const auto& history = robot.now().optimisation.history;
                     return history && history->size() == 3 && !robot.work().running.is_optimising();
                 }));
-                REQUIRE_FALSE(robot.now().history->empty());
-                REQUIRE(robot.now().history->front().parameters);
-                CHECK(robot.now().history->front().parameters->front() == 1.25);
+                REQUIRE_FALSE(robot.now().optimisation.history->empty());
+                REQUIRE(robot.now().optimisation.history->front().parameters);
+                CHECK(robot.now().optimisation.history->front().parameters->front() == 1.25);
             }
         });
     }
@@ -281,7 +282,7 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
             CHECK(robot.work().results.runs.list()[0].losses.size() == 31);
             CHECK(robot.work().results.runs.list()[0].name == "gradient descent, rate 0.5");
             CHECK(robot.work().results.runs.list()[0].losses.back() ==
-                  robot.now().history->back().loss);
+                  robot.now().optimisation.history->back().loss);
             hands.KeyPress(ImGuiKey_Escape);
             // Another method from the start: its curve is drawn over that of the first.
             robot.work().scene.set(
@@ -318,7 +319,7 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
             hands.ItemClick(in_row(icon::accept, "##take"));
             REQUIRE(robot.wait(
                 [&] { return robot.work().scene.editor().undo_name() == "Take descent"; }));
-            REQUIRE(robot.wait([&] { return robot.now().loss == best; }));
+            REQUIRE(robot.wait([&] { return robot.now().run.loss == best; }));
             if (GImGui->OpenPopupStack.Size == 0) hands.ItemClick("//###Plots/###runs");
             hands.ItemClick(in_row(icon::remove, "##remove"));
             robot.frames(2);

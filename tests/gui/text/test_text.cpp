@@ -111,8 +111,10 @@ TEST_CASE("gui text: typed into, applied by Ctrl+Enter, undone") {
         robot.frames(2);
         CHECK(robot.work().scene.editor().text() == wanted);
         CHECK(robot.work().scene.editor().undo_names().size() == 1);
-        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
-        CHECK_FALSE(robot.now().error);
+        CHECK(robot.wait([&] {
+            return robot.now().handover.revision == robot.now().handover.applied_revision;
+        }));
+        CHECK_FALSE(robot.now().reports.error);
         // Saved as it was typed.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
         CHECK(read_file(robot.scenes() / "spring_cage.json") == wanted);
@@ -150,16 +152,16 @@ TEST_CASE("gui text: what is wrong is refused, and can be put right") {
         hands.KeyPress(ImGuiKey_Backspace, 3);
         hands.KeyChars("-1,");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
-        REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
+        REQUIRE(robot.wait([&] { return robot.now().reports.error != nullptr; }));
         robot.frames(3);
-        CHECK(robot.now().error->json_pointer() == "/forces/0/damping");
+        CHECK(robot.now().reports.error->json_pointer() == "/forces/0/damping");
         CHECK(robot.work().running.has_run());
         robot.picture("text_refused");
         go_behind(hands, before, "\"damping\": 10,");
         hands.KeyPress(ImGuiKey_Backspace, 3);
         hands.KeyChars("10,");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
-        CHECK(robot.wait([&] { return robot.now().error == nullptr; }));
+        CHECK(robot.wait([&] { return robot.now().reports.error == nullptr; }));
         robot.frames(3);
         CHECK(robot.work().scene.editor().text() == before);
         robot.picture("text_right_again");

@@ -80,7 +80,7 @@ TEST_CASE("gui text: all that is wrong is shown while it is typed, and the scene
         robot.picture("text_faults");
         // The scene is as it was and has no error.
         CHECK(robot.work().scene.editor().document() == before);
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         CHECK(robot.work().text.changed);
         // A click goes to the fault: what is typed there mends it.
         hands.ItemClick("//###Scene file/**/$$2/##fault");
@@ -162,7 +162,7 @@ TEST_CASE("gui text: keys and words are completed with the keyboard and the mous
         REQUIRE(robot.work().scene.document().find("/forces/0/acts") != nullptr);
         CHECK(robot.work().scene.document().at("/forces/0/acts").string() == "pull");
         CHECK(test::runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         // The list is one of undo's steps.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(2);
@@ -239,7 +239,7 @@ TEST_CASE("gui text: from an entry to its place in the text, written or not, and
         REQUIRE(fixed != nullptr);
         CHECK_FALSE(fixed->boolean());
         CHECK(test::runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
     });
 }
 
@@ -272,7 +272,7 @@ TEST_CASE("gui text: words are found and replaced") {
                       .at("/forces/0/connect/" + std::to_string(k) + "/2")
                       .string() == "posts");
         CHECK(test::runs_what_is_edited(robot));
-        CHECK_FALSE(robot.now().error);
+        CHECK_FALSE(robot.now().reports.error);
         // One step of undo, with the keyboard in the text again.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         robot.frames(2);

@@ -363,7 +363,7 @@ void draw_as_text(FieldPlace& place, const std::string& below) {
 }  // namespace
 
 std::string refusal_at(const Running& running, const std::string& pointer) {
-    const std::shared_ptr<const Error>& error = running.now().error;
+    const std::shared_ptr<const Error>& error = running.now().reports.error;
     if (!error) return "";
     const std::string& at = error->json_pointer();
     if (at != pointer && !at.starts_with(pointer + "/")) return "";

@@ -187,22 +187,22 @@ std::vector<std::string> FieldPlace::names_for(const Form& form) const {
             }
         }
     } else if (form.means == "path") {
-        for (const session::QuantityInfo& q : work_.running.now().present_quantities())
+        for (const session::QuantityInfo& q : work_.running.now().values.present_quantities())
             if (q.may_optimise) add(q.path);
     } else if (form.means == "colour") {
-        for (const session::ShownField& field : work_.running.now().colours) add(field.name);
+        for (const session::ShownField& field : work_.running.now().view.colours) add(field.name);
     } else if (form.means == "arrows") {
-        for (const session::ShownField& field : work_.running.now().arrows) add(field.name);
+        for (const session::ShownField& field : work_.running.now().view.arrows) add(field.name);
     } else if (form.means == "array") {
         add("position");
         add("velocity");
-        for (const session::QuantityInfo& q : work_.running.now().present_quantities())
+        for (const session::QuantityInfo& q : work_.running.now().values.present_quantities())
             for (const char* const state : {"qpos", "qvel", "act"})
                 if (q.path.ends_with(std::string(".") + state)) add(q.path);
     } else if (form.means == "element") {
         const std::string path =
             form.of.empty() ? text_at(*document_, object() + "/array") : body() + "." + form.of;
-        for (const session::QuantityInfo& q : work_.running.now().present_quantities())
+        for (const session::QuantityInfo& q : work_.running.now().values.present_quantities())
             for (std::int64_t k = 0; q.path == path && q.names && k < q.names->count(); ++k)
                 add(q.names->name(k));
     } else if (form.means == "column") {

@@ -255,7 +255,7 @@ private:
     static void say_what_is_drawn(const Topics& work) {
         if (!work.running.has_measured()) return;
         std::string text = "The measured motion is drawn pale beside the simulated one";
-        const auto& drawables = work.running.now().stage->drawables;
+        const auto& drawables = work.running.now().scene.stage->drawables;
         if (std::ranges::any_of(drawables, &render::Drawable::measured_partly))
             text += "; joints that are not measured take the simulated values";
         if (!work.looks.show_measured) text += " (View, Measured motion: off)";

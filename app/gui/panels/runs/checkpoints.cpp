@@ -21,22 +21,24 @@ using session::CheckpointInfo;
 CheckpointList::Offer CheckpointList::offer_of(const Running& running) {
     const session::Snapshot& now = running.now();
     Offer offer;
-    offer.build = now.shown_build;
-    offer.loss = now.loss;
-    offer.parameters = now.values;
-    offer.name =
-        now.shown_iteration >= 0 ? fmt::format("iteration {}", now.shown_iteration) : "as it is";
+    offer.build = now.scene.shown_build;
+    offer.loss = now.run.loss;
+    offer.parameters = now.values.flat;
+    offer.name = now.optimisation.shown_iteration >= 0
+                     ? fmt::format("iteration {}", now.optimisation.shown_iteration)
+                     : "as it is";
     if (now.shows_older_scene())
         offer.problem =
             "What is shown belongs to the scene before an edit. Branch from it (B), which "
             "goes back to that scene, and keep it then.";
-    else if (!now.values || now.values->empty())
+    else if (!now.values.flat || now.values.flat->empty())
         offer.problem = "The values come with the first run.";
     // The loss of an iteration is known before its run is shown to its end.
-    if (std::isnan(offer.loss) && now.history) {
-        const auto row = std::ranges::find(*now.history, now.shown_iteration,
-                                           &session::IterationInfo::iteration);
-        if (row != now.history->end()) offer.loss = row->loss;
+    if (std::isnan(offer.loss) && now.optimisation.history) {
+        const auto row =
+            std::ranges::find(*now.optimisation.history, now.optimisation.shown_iteration,
+                              &session::IterationInfo::iteration);
+        if (row != now.optimisation.history->end()) offer.loss = row->loss;
     }
     return offer;
 }

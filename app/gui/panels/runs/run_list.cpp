@@ -38,9 +38,9 @@ ImVec4 rgb(std::uint32_t hex) {
 }
 
 // "gradient descent, rate 0.5"
-std::string method_of(const session::Snapshot& now) {
-    const std::size_t comma = std::min(now.optimiser.find(','), now.optimiser.size());
-    return label_of(now.optimiser.substr(0, comma)) + now.optimiser.substr(comma);
+std::string method_of(const std::string& optimiser) {
+    const std::size_t comma = std::min(optimiser.find(','), optimiser.size());
+    return label_of(optimiser.substr(0, comma)) + optimiser.substr(comma);
 }
 
 bool is_faint(const KeptRun& run) { return run.group != 0 && !run.best_of_group; }
@@ -210,17 +210,19 @@ void RunList::draw(Topics& work) {
     ImGui::SetNextWindowSizeConstraints({px(330), 0}, {px(420), px(360)});
     if (!ImGui::BeginPopup("runs")) return;
     const session::Snapshot& now = work.running.now();
-    const bool any = now.history && !now.history->empty();
+    const bool any = now.optimisation.history && !now.optimisation.history->empty();
     if (text_button(
             icon::flag, "Keep this run",
             any ? "Keeps the curves of the optimisation that is shown, from where it began, "
                   "under the name of its method"
                 : "There is no iteration yet: press O to optimise",
             any, list.empty())) {
-        const std::int64_t shown =
-            now.shown_iteration >= 0 ? now.shown_iteration : now.history->back().iteration;
+        const std::int64_t shown = now.optimisation.shown_iteration >= 0
+                                       ? now.optimisation.shown_iteration
+                                       : now.optimisation.history->back().iteration;
         try {
-            work.results.runs.add(session::run_of(now, shown, method_of(now)));
+            work.results.runs.add(
+                session::run_of(now, shown, method_of(now.optimisation.optimiser)));
         } catch (const Error& error) {
             work.messages.fail(error);
         }

@@ -13,6 +13,7 @@
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/scene_file/completion_popup.hpp"
 #include "app/gui/panels/scene_file/find_bar.hpp"
+#include "app/gui/panels/scene_file/text_faults.hpp"
 #include "app/gui/panels/scene_file/text_widget.hpp"
 #include "app/gui/work/files/opening.hpp"
 #include "app/gui/work/files/saving.hpp"
@@ -21,7 +22,6 @@
 #include "app/gui/work/state/messages.hpp"
 #include "app/gui/work/state/running.hpp"
 #include "app/gui/work/state/scene_text.hpp"
-#include "app/session/text/check_task.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/scene/schema.hpp"
@@ -30,7 +30,6 @@ namespace hindcast::gui {
 
 namespace {
 
-using session::SceneFault;
 using session::TextTree;
 
 constexpr std::size_t most_fault_rows = 4;
@@ -58,19 +57,13 @@ public:
                 "The scene as text: everything that the panels change is written here") {}
 
     // Also while another panel is in front: a check that has ended is taken up.
-    void update(Context&) override {
-        if (!check_ || !check_->update(ImGui::GetTime())) return;
-        found_ = check_->faults();
-        if (refused_at_ != text_.version()) refused_.reset();
-        show_faults();
-    }
-    bool is_busy() const override { return check_ != nullptr && check_->is_busy(); }
+    void update(Context&) override { faults_.update(); }
+    bool is_busy() const override { return faults_.is_busy(); }
 
     void draw(Context& context) override {
         Topics& work = context.work;
-        if (!check_) {
-            check_ =
-                std::make_unique<session::CheckTask>(work.scene.registry(), work.text.built_with);
+        if (!faults_.has_started()) {
+            faults_.start(work.scene.registry(), work.text.built_with);
             guide_ = std::make_unique<session::SchemaGuide>(scene_schema(work.scene.registry()));
         }
         take_text(work);
@@ -91,16 +84,17 @@ public:
         const float line = ImGui::GetTextLineHeightWithSpacing();
         // At most a quarter of a low panel.
         const auto fit = static_cast<std::size_t>(std::max(room.y * 0.25F / line, 1.0F));
-        const std::size_t rows = std::min({shown_.size(), most_fault_rows, fit});
+        const std::size_t rows = std::min({faults_.shown().size(), most_fault_rows, fit});
         const float below = line + (rows > 0 ? line * static_cast<float>(rows) + px(8) : 0) + px(2);
         text_.draw({room.x, std::max(room.y - below, line * 2)}, !holds_, !completion_.is_open());
         completion_.draw(text_, [&] { return completion_source(work); });
         help_line();
-        fault_rows(rows);
+        faults_.draw(rows);
         if (applies) apply(work);
-        check_if_changed(work.scene);
+        faults_.check_if_changed(!text_.changed() && !broken_file_,
+                                 broken_file_ ? *broken_file_ : work.scene.editor().place());
         select_by_cursor(work);
-        work.text.fault = refused_ ? refused_what_ : shown_.empty() ? "" : shown_.front().message();
+        work.text.fault = faults_.first();
         work.text.changed = text_.changed() && !broken_file_;
     }
 
@@ -123,7 +117,7 @@ private:
                 changed || broken_file_)) {
             broken_file_.reset();
             work.text.mended.reset();
-            forget_faults();
+            faults_.forget();
             shown_document_ = nullptr;
             text_.set_clean();
         }
@@ -133,10 +127,10 @@ private:
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         const float left = ImGui::GetContentRegionAvail().x;
-        if (!shown_.empty()) {
+        if (const std::size_t count = faults_.shown().size(); count > 0) {
             ImGui::PushStyleColor(ImGuiCol_Text, style().palette().bad);
-            cut_text(shown_.size() == 1 ? std::string(icon::error) + "  1 fault"
-                                        : fmt::format("{}  {} faults", icon::error, shown_.size()),
+            cut_text(count == 1 ? std::string(icon::error) + "  1 fault"
+                                : fmt::format("{}  {} faults", icon::error, count),
                      left);
             ImGui::PopStyleColor();
         } else if (broken_file_) {
@@ -144,11 +138,10 @@ private:
             cut_text(broken_file_->filename().string(), left);
             ImGui::PopStyleColor();
         } else {
-            const bool checking = check_->is_busy() || checked_version_ != text_.version();
             ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
-            cut_text(!changed   ? "the scene as it is"
-                     : checking ? "changed, not applied yet; being checked"
-                                : "changed, not applied yet; it loads",
+            cut_text(!changed                ? "the scene as it is"
+                     : faults_.is_checking() ? "changed, not applied yet; being checked"
+                                             : "changed, not applied yet; it loads",
                      left);
             ImGui::PopStyleColor();
         }
@@ -207,39 +200,6 @@ private:
         ImGui::PopStyleColor();
     }
 
-    void fault_rows(std::size_t rows) {
-        if (rows == 0) return;
-        ImGui::Separator();
-        if (ImGui::BeginChild("faults", {0, 0})) {
-            for (std::size_t k = 0; k < shown_.size(); ++k) {
-                const SceneFault& fault = shown_[k];
-                ImGui::PushID(static_cast<int>(k));
-                const ImVec2 at = ImGui::GetCursorPos();
-                if (ImGui::Selectable("##fault") && fault.end > fault.begin) {
-                    text_.go_to(fault.begin);
-                    text_.focus();
-                }
-                tip(fault.message() + (fault.end > fault.begin ? "\nA click goes there" : ""));
-                ImGui::SetCursorPos(at);
-                ImGui::TextColored(style().palette().bad, "%s", icon::error);
-                ImGui::SameLine(0, px(6));
-                if (fault.end > fault.begin) {
-                    quiet_text(fmt::format("{}:{}", fault.line + 1, fault.column + 1));
-                    ImGui::SameLine(0, px(8));
-                }
-                const std::string text = fault.message();
-                const ImVec2 from = ImGui::GetCursorScreenPos();
-                const float right = from.x + ImGui::GetContentRegionAvail().x;
-                ImGui::RenderTextEllipsis(ImGui::GetWindowDrawList(), from,
-                                          {right, from.y + ImGui::GetTextLineHeight()}, right,
-                                          text.c_str(), nullptr, nullptr);
-                ImGui::NewLine();
-                ImGui::PopID();
-            }
-        }
-        ImGui::EndChild();
-    }
-
     // ---- the text and the document ----
 
     // A new document replaces the text, unless the user is in the middle of changing it.
@@ -248,7 +208,7 @@ private:
             broken_file_ = work.text.broken->file;
             // A text that is being put right keeps its undo.
             text_.set_text(work.text.broken->text);
-            refuse(work.text.broken->error);
+            faults_.refuse(work.text.broken->error, true);
             work.text.broken.reset();
             shown_document_ = work.scene.editor().document();
             return;
@@ -257,7 +217,7 @@ private:
             broken_file_.reset();
             shown_document_ = nullptr;
             text_.set_clean();
-            forget_faults();
+            faults_.forget();
         }
         if (scene_ !=
             work.scene.scenes_shown()) {  // what was typed was into the text of another one
@@ -272,8 +232,8 @@ private:
             const bool same_scene = shown_document_ != nullptr;
             shown_document_ = document;
             text_.set_text(work.scene.editor().text(), same_scene);
-            checked_version_ = text_.version();
-            forget_faults();
+            faults_.note_checked();
+            faults_.forget();
         }
     }
 
@@ -286,7 +246,7 @@ private:
                 const std::filesystem::path file = *broken_file_;
                 write_file_atomically(file, text);
                 text_.set_clean();
-                forget_faults();
+                faults_.forget();
                 if (file == work.scene.editor().file()) {
                     work.text.mended.reset();
                     broken_file_.reset();
@@ -300,66 +260,14 @@ private:
             work.scene.editor().replace_text(text, "Edit the scene's text");
             shown_document_ = work.scene.editor().document();
             text_.set_clean();
-            refused_.reset();
-            show_faults();
+            faults_.accept();
             work.messages.tell("Applied", Notice::Kind::success);
         } catch (const Error& error) {
-            refuse(error);
+            faults_.refuse(error, broken_file_.has_value());
         }
     }
 
     // ---- faults ----
-
-    // Looks at what was typed; a text that is the scene's was looked at when it was loaded.
-    void check_if_changed(const EditedScene& scene) {
-        if (checked_version_ == text_.version()) return;
-        checked_version_ = text_.version();
-        if (text_.changed() || broken_file_ || refused_) {
-            check_->want(text_.text(), broken_file_ ? *broken_file_ : scene.editor().place(),
-                         ImGui::GetTime());
-        } else {
-            check_->forget();
-            found_.clear();
-            show_faults();
-        }
-    }
-
-    // The error of something that was to be taken over. Its place is shown.
-    void refuse(const Error& error) {
-        Error here = error;
-        // The lines of an error in a scene that was edited are those of the text that was read: in
-        // this text it stands where its pointer leads.
-        const int entry = error.json_pointer().empty() || broken_file_
-                              ? TextTree::none
-                              : text_.tree().find(error.json_pointer());
-        if (entry != TextTree::none) {
-            const session::TextPosition at = text_.tree().position(text_.tree()[entry].begin);
-            here.at({"", static_cast<int>(at.line) + 1, static_cast<int>(at.column) + 1});
-        }
-        refused_ = session::fault_of(here, text_.text());
-        refused_what_ = error.what();
-        refused_at_ = text_.version();
-        show_faults();
-        if (refused_->end > refused_->begin) text_.go_to(refused_->begin);
-        // 0: the next check looks for the other faults.
-        checked_version_ = 0;
-    }
-
-    void forget_faults() {
-        if (check_) check_->forget();
-        refused_.reset();
-        found_.clear();
-        show_faults();
-    }
-
-    void show_faults() {
-        shown_ = found_;
-        if (refused_ && std::ranges::none_of(found_, [&](const SceneFault& fault) {
-                return fault.happened == refused_->happened;
-            }))
-            shown_.insert(shown_.begin(), *refused_);
-        text_.mark(shown_);
-    }
 
     // An error without a file is of the scene that runs, whose text is not shown while another
     // one is put right.
@@ -370,15 +278,14 @@ private:
 
     // The simulation may still refuse a text that parsed here.
     void mark_error_of_session(Topics& work) {
-        const auto& error = work.running.now().error;
+        const auto& error = work.running.now().reports.error;
         if (error == marked_) return;
         marked_ = error;
         if (error && !is_of_shown(work.scene, error->place().file)) return;
         if (error) {
-            refuse(*error);
+            faults_.refuse(*error, broken_file_.has_value());
         } else if (!broken_file_) {
-            refused_.reset();
-            show_faults();
+            faults_.accept();
         }
     }
 
@@ -465,11 +372,11 @@ private:
     session::CompletionSource completion_source(const Topics& work) const {
         session::CompletionSource source{*guide_, work.scene.registry()};
         source.folder = (broken_file_ ? *broken_file_ : work.scene.editor().place()).parent_path();
-        for (const session::QuantityInfo& q : work.running.now().present_quantities())
+        for (const session::QuantityInfo& q : work.running.now().values.present_quantities())
             if (q.may_optimise) source.paths.push_back(q.path);
-        for (const session::ShownField& field : work.running.now().colours)
+        for (const session::ShownField& field : work.running.now().view.colours)
             source.colours.push_back(field.name);
-        for (const session::ShownField& field : work.running.now().arrows)
+        for (const session::ShownField& field : work.running.now().view.arrows)
             source.arrows.push_back(field.name);
         return source;
     }
@@ -481,17 +388,11 @@ private:
     TextWidget text_;
     CompletionPopup completion_;
     FindBar find_;
-    std::unique_ptr<session::CheckTask> check_;  // both are made when the text is first shown
-    std::unique_ptr<session::SchemaGuide> guide_;
+    TextFaults faults_{text_};
+    std::unique_ptr<session::SchemaGuide> guide_;  // made when the text is first shown
     std::shared_ptr<const document::Document> shown_document_;
-    std::uint64_t scene_ = 0;            // EditedScene::scenes_shown
-    std::uint64_t checked_version_ = 0;  // of the text
-    bool holds_ = false;                 // the keys of Apply, still
-    // Faults that the check of the text has found, the one refused as a whole, and both.
-    std::vector<SceneFault> found_, shown_;
-    std::optional<SceneFault> refused_;
-    std::string refused_what_;
-    std::uint64_t refused_at_ = 0;
+    std::uint64_t scene_ = 0;  // EditedScene::scenes_shown
+    bool holds_ = false;       // the keys of Apply, still
     std::shared_ptr<const Error> marked_;
     std::optional<std::filesystem::path> broken_file_;
     std::string followed_;    // the selection that the text has gone to or has made

@@ -21,19 +21,19 @@ void Adding::add(model::Section section, const std::string& type) {
     });
 }
 
-void Adding::add_shape(session::ShapeWish wish) {
-    for (std::size_t k = 0; k < 3; ++k) wish.look_at[k] = looks_.view.camera.target[k];
+void Adding::add_offer(session::ChosenOffer chosen) {
+    for (std::size_t k = 0; k < 3; ++k) chosen.look_at[k] = looks_.view.camera.target[k];
     scene_.edit([&](session::Editor& e) {
         task_.reset();
-        // The name is what the shape is, without how it is made: "cloth" from a file too.
-        const std::string stem = wish.shape.id.substr(0, wish.shape.id.find('_'));
-        const std::string label = wish.shape.label;
+        // The name is that of the thing, without how it is made: "cloth" from a file too.
+        const std::string stem = chosen.offer.id.substr(0, chosen.offer.id.find('_'));
+        const std::string label = chosen.offer.label;
         task_ = std::make_unique<session::AddObjectTask>(
             e, label, stem,
-            [&registry = scene_.registry(), wish = std::move(wish)](
+            [&registry = scene_.registry(), chosen = std::move(chosen)](
                 const Document& document, const std::filesystem::path& file,
                 const std::string& name, const std::atomic<bool>* cancelled) {
-                return session::with_shape(document, file, registry, wish, name, cancelled);
+                return session::with_offer(document, file, registry, chosen, name, cancelled);
             });
     });
 }

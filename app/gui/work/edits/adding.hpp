@@ -1,4 +1,4 @@
-// Objects that are added to the scene: by their type, as shapes, or made of parts chosen in the
+// Objects that are added to the scene: by their type, as modules offer them, or made of parts chosen in the
 // picture.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/session/document/add_object_task.hpp"
-#include "app/session/shapes/shapes.hpp"
+#include "app/session/making/offers.hpp"
 
 namespace hindcast::gui {
 
@@ -24,8 +24,8 @@ public:
     // Adds an object with values that load and selects it. The values are found on another thread,
     // since each try builds the scene. One at a time.
     void add(model::Section section, const std::string& type);
-    // Does the same with a shape.
-    void add_shape(session::ShapeWish wish);
+    // Does the same with an offer.
+    void add_offer(session::ChosenOffer chosen);
     void cancel() { task_.reset(); }
     const session::AddObjectTask* task() const { return task_.get(); }  // null: none runs
     void update();  // takes the object of a task that has ended; call it once a frame

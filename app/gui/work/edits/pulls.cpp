@@ -19,7 +19,7 @@ std::uint64_t Pulls::grab(std::vector<std::int64_t> points, const render::Vec3& 
 }
 
 void Pulls::update() {
-    const auto& pulled = running_.now().released_pull;
+    const auto& pulled = running_.now().pulls.released;
     if (!pulled || pulled->number == written_ || pulled->number != number_) return;
     written_ = pulled->number;
     std::string pointer;

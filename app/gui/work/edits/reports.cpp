@@ -59,19 +59,19 @@ Reports::Reports(Running& running, EditedScene& scene, Chosen& chosen, Requests&
 void Reports::update(bool opening) {
     if (!opening && has_new_error()) tell_error();
     if (!opening) tell_warnings();
-    if (!running_.now().error && told_error_) messages_.mended_now(about_simulation);
+    if (!running_.now().reports.error && told_error_) messages_.mended_now(about_simulation);
     error_is_told();
 }
 
 bool Reports::has_new_error() const {
-    return running_.now().error && running_.now().error != told_error_;
+    return running_.now().reports.error && running_.now().reports.error != told_error_;
 }
 
-void Reports::error_is_told() { told_error_ = running_.now().error; }
+void Reports::error_is_told() { told_error_ = running_.now().reports.error; }
 
 // The message disappears; the panels show the error as long as it holds.
 void Reports::tell_error() {
-    const Error& error = *running_.now().error;
+    const Error& error = *running_.now().reports.error;
     Notice notice;
     notice.kind = Notice::Kind::error;
     notice.text = error.happened();
@@ -88,12 +88,12 @@ void Reports::tell_error() {
 }
 
 std::size_t Reports::warning_count() const {
-    return running_.now().warnings ? running_.now().warnings->size() : 0;
+    return running_.now().scene.warnings ? running_.now().scene.warnings->size() : 0;
 }
 
 void Reports::tell_warnings() {
-    if (running_.now().warnings == told_warnings_) return;
-    const auto before = std::exchange(told_warnings_, running_.now().warnings);
+    if (running_.now().scene.warnings == told_warnings_) return;
+    const auto before = std::exchange(told_warnings_, running_.now().scene.warnings);
     for (std::size_t k = 0; before && k < before->size(); ++k)
         if (!has(told_warnings_, (*before)[k])) messages_.mended_now(about((*before)[k]));
     std::size_t told = 0;

@@ -97,7 +97,7 @@ void OpenedResults::open(const fs::path& chosen) {
 void OpenedResults::begin() {
     for (std::size_t k = 0; k < runs.list().size(); ++k) {
         const session::KeptRun& run = runs.list()[k];
-        runs.show(run.number, run.shown && run.scene == running_.now().name);
+        runs.show(run.number, run.shown && run.scene == running_.now().scene.name);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/session/command.hpp"
+#include "app/session/link/command.hpp"
 #include "app/session/runs/kept_runs.hpp"
 #include "app/session/runs/results_table.hpp"
 

@@ -12,7 +12,7 @@
 #include "app/gui/work/state/running.hpp"
 #include "app/gui/work/state/scene_text.hpp"
 #include "app/gui/work/values/handover.hpp"
-#include "app/session/shapes/templates.hpp"
+#include "app/session/making/templates.hpp"
 
 namespace hindcast::gui {
 
@@ -104,7 +104,7 @@ void Opening::offer_autosave() {
 
 void Opening::show_refused() {
     const std::unique_ptr<session::Editor> refused = handover_.take_refused();
-    failed_load(refused->place(), *running_.now().error);
+    failed_load(refused->place(), *running_.now().reports.error);
 }
 
 // Shows the text with the fault marked, in the panel, or in the whole window without a scene.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/exchange/stage.hpp"
-#include "app/session/shapes/parts.hpp"
+#include "app/session/making/parts.hpp"
 
 namespace hindcast::gui {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/snapshot.hpp"
+#include "app/session/link/reports.hpp"
 
 namespace hindcast::gui {
 

@@ -31,7 +31,7 @@ struct Requests {
     bool show_open = false, show_save_as = false, show_help = false, show_palette = false;
     bool show_tour = false, show_gallery = false, show_export = false;
     bool show_settings = false;
-    std::string show_shape;                      // the id of the shape whose numbers are asked for
+    std::string show_offer;                      // the id of the offer whose numbers are asked for
     bool show_array = false, show_size = false;  // how often, and how large, the selected object
     Framing framing = Framing::nothing;
     bool text_beside_changed = false;  // Settings::text_beside, by the user

@@ -9,19 +9,20 @@ Running::Running(SessionLink link) : link_(std::move(link)), snapshot_(link_.sna
 
 void Running::update() {
     snapshot_ = link_.snapshot();
-    if (speed_ == now().speed_asked) speed_.reset();
+    if (speed_ == now().run.speed_asked) speed_.reset();
 }
 
 const session::IterationInfo* Running::best_row() const {
-    if (!now().history) return nullptr;
+    if (!now().optimisation.history) return nullptr;
     const auto row =
-        std::ranges::find(*now().history, now().best_iteration, &session::IterationInfo::iteration);
-    return row == now().history->end() ? nullptr : &*row;
+        std::ranges::find(*now().optimisation.history, now().optimisation.best_iteration,
+                          &session::IterationInfo::iteration);
+    return row == now().optimisation.history->end() ? nullptr : &*row;
 }
 
 bool Running::has_measured() const {
-    return now().stage != nullptr &&
-           std::ranges::any_of(now().stage->drawables, &render::Drawable::measured);
+    return now().scene.stage != nullptr &&
+           std::ranges::any_of(now().scene.stage->drawables, &render::Drawable::measured);
 }
 
 void Running::play(bool on) { send(session::Play{on}); }

@@ -25,25 +25,26 @@ public:
     void update();  // takes the newest snapshot
     void send(session::Command command) { link_.send(std::move(command)); }
 
-    bool has_run() const { return now().stage != nullptr; }
+    bool has_run() const { return now().scene.stage != nullptr; }
     // True also while the optimisation waits for an edit, to go on.
     bool is_optimising() const {
-        return now().activity == session::Activity::optimising || now().live_waits;
+        return now().reports.activity == session::Activity::optimising ||
+               now().optimisation.live_waits;
     }
     // The iteration with the lowest loss of the scene as it is now; null: there is none.
     const session::IterationInfo* best_row() const;
     // True if there are ghosts where measured data say that robots were.
     bool has_measured() const;
     double shown_time() const {  // s, on the timeline
-        return static_cast<double>(now().step) * now().step_seconds;
+        return static_cast<double>(now().run.step) * now().run.step_seconds;
     }
     double duration() const {  // s, of a whole run
-        return static_cast<double>(now().steps) * now().step_seconds;
+        return static_cast<double>(now().run.steps) * now().run.step_seconds;
     }
 
     void play(bool on);
     void set_speed(double seconds_per_second);  // 0: as fast as possible
-    double speed() const { return speed_.value_or(now().speed_asked); }
+    double speed() const { return speed_.value_or(now().run.speed_asked); }
     void optimise(session::Optimise::What what);
 
     bool looping = true;  // playing begins again at the end

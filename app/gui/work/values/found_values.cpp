@@ -55,13 +55,16 @@ void FoundValues::begin() {
 
 void FoundValues::take_answer() {
     const session::Snapshot& now = running_.now();
-    if (!now.answer || now.answer_to == answered_ || now.answer_to != number_) return;
-    answered_ = now.answer_to;
-    const std::string name = now.answer_name.empty() ? "Accept parameters" : now.answer_name;
+    if (!now.handover.answer || now.handover.answer_to == answered_ ||
+        now.handover.answer_to != number_)
+        return;
+    answered_ = now.handover.answer_to;
+    const std::string name =
+        now.handover.answer_name.empty() ? "Accept parameters" : now.handover.answer_name;
     const auto branch = std::exchange(branch_asked_, std::nullopt);
     const std::function<void()> next = std::exchange(next_, {});
     const std::uint64_t before = scene_.editor().revision();
-    if (!scene_.edit([&](session::Editor& e) { e.replace(*now.answer, name); })) return;
+    if (!scene_.edit([&](session::Editor& e) { e.replace(*now.handover.answer, name); })) return;
     if (branch) branch_to_ = branch;  // once the scene is sent
     accepted_waits_ = !branch && scene_.editor().revision() != before;
     if (next) {
@@ -87,8 +90,8 @@ void FoundValues::apply() {
 // ---- values that are not in the document --------------------------------------------------------
 
 bool FoundValues::has_unaccepted() const {
-    return scene_.is_open() && !handover_.is_opening() && running_.now().unaccepted &&
-           !accepted_waits_ && running_.now().applied_revision >= accepted_in_;
+    return scene_.is_open() && !handover_.is_opening() && running_.now().optimisation.unaccepted &&
+           !accepted_waits_ && running_.now().handover.applied_revision >= accepted_in_;
 }
 
 bool FoundValues::has_unaccepted_identification() const {
@@ -101,11 +104,11 @@ bool FoundValues::is_identifying() const {
 
 std::string FoundValues::results_text() const {
     const session::Snapshot& now = running_.now();
-    const auto& history = now.history;
+    const auto& history = now.optimisation.history;
     if (!history || history->empty()) return "the newest ones";
-    const bool shown = now.shown_iteration >= 0 && !now.shows_older_scene();
+    const bool shown = now.optimisation.shown_iteration >= 0 && !now.shows_older_scene();
     const std::int64_t last = history->back().iteration;
-    const std::int64_t iteration = shown ? now.shown_iteration : last;
+    const std::int64_t iteration = shown ? now.optimisation.shown_iteration : last;
     for (const session::IterationInfo& row : *history)
         if (row.iteration == iteration)
             return fmt::format("those of iteration {}{}, with the loss {}", iteration,
@@ -118,10 +121,11 @@ std::string FoundValues::results_text() const {
 std::string FoundValues::better_text() const {
     const session::Snapshot& now = running_.now();
     const session::IterationInfo* const best = running_.best_row();
-    if (best == nullptr || best->iteration == now.shown_iteration || !(best->loss < now.loss))
+    if (best == nullptr || best->iteration == now.optimisation.shown_iteration ||
+        !(best->loss < now.run.loss))
         return "";
     return fmt::format(" Iteration {} is better: its loss is {}, not {}.", best->iteration,
-                       number_text(best->loss, 4), number_text(now.loss, 4));
+                       number_text(best->loss, 4), number_text(now.run.loss, 4));
 }
 
 }  // namespace hindcast::gui

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "app/session/command.hpp"
+#include "app/session/link/command.hpp"
 
 namespace hindcast::gui {
 

@@ -22,20 +22,21 @@ bool Handover::apply() {
 }
 
 bool Handover::is_behind() const {
-    return scene_.editor().revision() != sent_revision_ || running_.now().revision < number_;
+    return scene_.editor().revision() != sent_revision_ ||
+           running_.now().handover.revision < number_;
 }
 
 bool Handover::is_refused() const {
     const session::Snapshot& now = running_.now();
-    return scene_.editor().revision() == sent_revision_ && now.applied_revision == number_ &&
-           now.revision < number_;
+    return scene_.editor().revision() == sent_revision_ &&
+           now.handover.applied_revision == number_ && now.handover.revision < number_;
 }
 
 // ---- edits on trial -----------------------------------------------------------------------------
 
 void Handover::take_back_unless_it_loads() {
     // With an error, the edit may be there to mend something.
-    if (!running_.now().error) on_trial_ = scene_.editor().revision();
+    if (!running_.now().reports.error) on_trial_ = scene_.editor().revision();
 }
 
 void Handover::take_back_refused() {
@@ -43,11 +44,11 @@ void Handover::take_back_refused() {
     const session::Snapshot& now = running_.now();
     const session::Editor& editor = scene_.editor();
     const bool edited = opening_ || editor.revision() != *on_trial_ || !editor.can_undo();
-    const bool tried = sent_revision_ == *on_trial_ && now.applied_revision >= number_;
+    const bool tried = sent_revision_ == *on_trial_ && now.handover.applied_revision >= number_;
     if (!edited && !tried) return;
     on_trial_.reset();
-    if (edited || now.revision == number_ || !now.error) return;
-    const std::string name = editor.undo_name(), reason = now.error->what();
+    if (edited || now.handover.revision == number_ || !now.reports.error) return;
+    const std::string name = editor.undo_name(), reason = now.reports.error->what();
     if (!scene_.edit([](session::Editor& e) { e.undo(); })) return;
     reports_.error_is_told();
     Notice notice;
@@ -63,7 +64,7 @@ void Handover::take_back_refused() {
 void Handover::open(std::unique_ptr<session::Editor> fresh) {
     opening_ = std::move(fresh);
     opening_number_ = ++number_;
-    error_before_ = running_.now().error;
+    error_before_ = running_.now().reports.error;
     running_.send(session::Apply{opening_->document(), opening_number_, opening_->place(), true});
 }
 
@@ -73,10 +74,10 @@ std::filesystem::path Handover::opening_file() const {
 
 Handover::State Handover::opening_state() const {
     const session::Snapshot& now = running_.now();
-    if (!opening_ || now.applied_revision < opening_number_) return State::waits;
-    if (now.revision >= opening_number_) return State::built;
+    if (!opening_ || now.handover.applied_revision < opening_number_) return State::waits;
+    if (now.handover.revision >= opening_number_) return State::built;
     // While it is being built there is no error yet, or one of something before.
-    return !now.error || now.error == error_before_ ? State::waits : State::refused;
+    return !now.reports.error || now.reports.error == error_before_ ? State::waits : State::refused;
 }
 
 std::unique_ptr<session::Editor> Handover::take_refused() { return std::move(opening_); }

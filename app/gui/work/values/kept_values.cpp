@@ -35,7 +35,7 @@ void KeptValues::keep(const std::string& name,
 }
 
 void KeptValues::update() {
-    const auto& answer = running_.now().kept_values;
+    const auto& answer = running_.now().handover.kept_values;
     if (!keeping_ || !answer || answer->number != keeping_->number) return;
     const Keeping kept = std::move(*keeping_);
     keeping_.reset();

@@ -15,9 +15,9 @@ Looks::Looks(Running& running, EditedScene& scene, Messages& messages)
     : running_(running), scene_(scene), messages_(messages) {}
 
 void Looks::update() {
-    colours.apply(view, running_.now());
-    if (running_.now().trails != trails_) {
-        trails_ = running_.now().trails;
+    colours.apply(view, running_.now().view);
+    if (running_.now().view.trails != trails_) {
+        trails_ = running_.now().view.trails;
         view.trail_lines.clear();
         if (trails_) view.trail_lines = *trails_;
     }
@@ -30,7 +30,7 @@ void Looks::begin(const Settings& settings) {
     hidden.clear();
     fit_arrows = true;
     colours = session::ColourLook::of(scene_.document());
-    colours.apply(view, running_.now());
+    colours.apply(view, running_.now().view);
     session::ViewLook looks = session::ViewLook::of(scene_.document());
     looks.apply(view);
     arrows = std::move(looks.arrows);
@@ -39,12 +39,12 @@ void Looks::begin(const Settings& settings) {
 }
 
 bool Looks::is_flat() const {
-    const auto& stage = running_.now().stage;
+    const auto& stage = running_.now().scene.stage;
     return stage != nullptr && stage->dimension == 2 && !view.heights;
 }
 
 void Looks::reset_camera(double aspect) {
-    const auto& stage = running_.now().stage;
+    const auto& stage = running_.now().scene.stage;
     if (!stage) return;
     render::Stage seen;
     seen.dimension = is_flat() ? 2 : 3;  // a field's heights are looked at from the side
@@ -76,7 +76,7 @@ void Looks::colour_by(const std::string& field) {
     if (colours.by != field && colours.range == session::ColourLook::Range::hand)
         colours.range = session::ColourLook::Range::run;
     colours.by = field;
-    colours.apply(view, running_.now());
+    colours.apply(view, running_.now().view);
     send_frame_contents();
 }
 

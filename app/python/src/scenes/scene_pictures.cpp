@@ -59,9 +59,9 @@ public:
         goes_on_ = std::move(goes_on);
         const auto snapshot = director_->now();
         const document::Document& document = *director_->document();
-        if (wish.frame > snapshot->steps) {
-            ArgumentFault fault(
-                fmt::format("frame: {} is after the last step, {}", wish.frame, snapshot->steps));
+        if (wish.frame > snapshot->run.steps) {
+            ArgumentFault fault(fmt::format("frame: {} is after the last step, {}", wish.frame,
+                                            snapshot->run.steps));
             fault.remedy("a run of so many steps is made with load(steps=...)");
             throw fault;
         }
@@ -71,23 +71,23 @@ public:
         if (colour != look.by && look.range == session::ColourLook::Range::hand)
             look.range = session::ColourLook::Range::run;
         look.by = colour;
-        check("colour_by", colour, snapshot->colours);
+        check("colour_by", colour, snapshot->view.colours);
         session::ViewLook looks = session::ViewLook::of(document);
         if (wish.heights)
             looks.heights = *wish.heights >= 0  ? *wish.heights
                             : looks.heights > 0 ? looks.heights
                                                 : 1;
         const std::string arrows = wish.arrows.value_or(looks.arrows);
-        check("arrows", arrows, snapshot->arrows);
+        check("arrows", arrows, snapshot->view.arrows);
         director_->send(session::FrameContents{colour, arrows, false});
-        director_->show_step(wish.frame < 0 ? snapshot->steps : wish.frame, false);
+        director_->show_step(wish.frame < 0 ? snapshot->run.steps : wish.frame, false);
         director_->wait([&](const session::Snapshot&) { return exchange_->serial() > 0; });
         director_->wait([&](const session::Snapshot& s) {
-            return look.is_settled(s) ||
-                   (s.activity == session::Activity::idle && s.error != nullptr);
+            return look.is_settled(s.view) ||
+                   (s.reports.activity == session::Activity::idle && s.reports.error != nullptr);
         });
         render::View view;
-        look.apply(view, *director_->now());
+        look.apply(view, director_->now()->view);
         looks.apply(view);
         view.width = wish.width;
         view.height = wish.height;
@@ -99,10 +99,10 @@ public:
             view.background_bottom = {0.80F, 0.83F, 0.86F, 1};
         }
         view.arrow_log = true;
-        view.arrow_scale = picture::fitting_arrow(*snapshot->stage);
+        view.arrow_scale = picture::fitting_arrow(*snapshot->scene.stage);
         picture::CameraWish camera = wish.camera;
         camera.heights = view.heights;
-        view.camera = picture::camera_of(camera, *snapshot->stage, document,
+        view.camera = picture::camera_of(camera, *snapshot->scene.stage, document,
                                          static_cast<double>(view.width) / view.height);
         return renderer_->picture(view);
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/session/document/fields/form.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/values.hpp"
 
 namespace hindcast::session {
 

@@ -30,7 +30,7 @@ void ColourMeasure::measure(Lock& lock) {
         job_ = std::exchange(job, std::nullopt);
         shared_.wake_runner();
     }
-    if (range() != shared_.draft.colour_range) shared_.changed = true;
+    if (range() != shared_.draft.view.colour_range) shared_.changed = true;
     has_more_ = job.has_value();
 }
 

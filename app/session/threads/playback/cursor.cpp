@@ -35,7 +35,7 @@ void Cursor::play(bool on) {
     playing_ = on;
     ticked_ = measured_since_ = Clock::now();
     measured_steps_ = 0;
-    shared_.draft.speed_measured = 0;
+    shared_.draft.run.speed_measured = 0;
 }
 
 void Cursor::seek(std::int64_t step) {
@@ -130,7 +130,7 @@ void Cursor::measure_speed(double steps, Clock::time_point now) {
     measured_steps_ += steps;
     const Clock::duration span = now - measured_since_;
     if (span < measure_interval) return;
-    shared_.draft.speed_measured = measured_steps_ * cursor_seconds_ / seconds(span);
+    shared_.draft.run.speed_measured = measured_steps_ * cursor_seconds_ / seconds(span);
     measured_since_ = now;
     measured_steps_ = 0;
 }

@@ -1,6 +1,5 @@
-// Fills the parts of the next snapshot (SharedState::draft) that follow from the shared state:
-// time, frame, trajectory, scene, history, log. Costly parts are made again only if their source
-// has changed.
+// Fills the parts of the next snapshot (SharedState::draft) that follow from the shared state, topic
+// by topic. Costly parts are made again only if their source has changed.
 //
 // All functions are called under the shared lock.
 #pragma once
@@ -39,13 +38,30 @@ private:
         bool operator==(const FilledScene&) const = default;
     };
 
-    void fill_history(Clock::time_point now);
-    void fill_log();
-    void fill_scene();
+    // The sources that differ from those of the last fill.
+    struct Changed {
+        bool facts = false;  // of the scenes shown and running, and of the gradient's memory
+        bool scene = false;  // the scene shown
+        bool run = false;    // the trajectory shown, or more of it
+        bool values = false;
+    };
+
+    SceneInfoPointer scene_shown() const;
+    // Compares the sources with those of the last fill, and notes them.
+    Changed note_sources(const SceneInfoPointer& scene, const Trajectory* t);
+    const ProbedGradients* probe_of(const Trajectory* t) const;
+    // One function for each topic. `t` null: nothing is shown.
+    void fill_reports();
+    void fill_scene(const SceneInfoPointer& scene, const Changed& changed);
+    void fill_run(const SceneInfoPointer& scene, const Trajectory* t, const KeptFrame* frame,
+                  const Changed& changed);
+    void fill_optimisation(const Trajectory* t, Clock::time_point now);
+    void fill_values(const SceneInfoPointer& scene, const Trajectory* t, const Changed& changed);
     void fill_present();
-    void clear_shown();  // nothing is shown
-    void fill_frame(const Trajectory& t);
-    void fill_trajectory(const Trajectory& t);
+    void fill_view(const SceneInfoPointer& scene, const Trajectory* t, const FramePointer& frame,
+                   const Changed& changed);
+    void fill_pulls(const Trajectory* t, const KeptFrame* frame);
+    void fill_memory(const Changed& changed);
 
     SharedState& shared_;
     const Cursor& cursor_;

@@ -15,7 +15,7 @@ FrameOutput::FrameOutput(SharedState& shared, const Cursor& cursor, const Device
 void FrameOutput::show_on(std::shared_ptr<render::Exchange> exchange) {
     exchange_ = std::move(exchange);
     checked_stage_ = nullptr;
-    shared_.draft.frame_error = nullptr;
+    shared_.draft.view.frame_error = nullptr;
     if (writer_)
         writer_->release();
     else

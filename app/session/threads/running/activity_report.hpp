@@ -13,6 +13,9 @@ public:
 
     // `progress`: 0 .. 1; -1: unknown.
     void set(Activity activity, const std::string& text = "", double progress = -1);
+    // The activity has come so far; call these under the shared lock.
+    void advance(double progress);
+    void advance(double progress, const std::string& text);
     // Shows, in place of the activity's own text, the work that it waits for, such as compiling.
     // An empty text brings the activity's text back.
     void wait_for(const std::string& text);

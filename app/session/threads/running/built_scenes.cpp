@@ -32,7 +32,7 @@ BuiltScene& BuiltScenes::built_for(const SceneInfoPointer& scene) {
     for (const auto& [name, published] : older_->simulation->model().arrays())
         bytes += static_cast<std::int64_t>(published.array.bytes());
     const Lock lock(state_.shared.mutex);
-    state_.shared.draft.older_simulation_bytes = bytes;
+    state_.shared.draft.memory.older_simulation_bytes = bytes;
     state_.shared.mark_changed();
     return *older_;
 }
@@ -69,7 +69,7 @@ void BuiltScenes::drop_older() {
     {
         const Lock lock(state_.shared.mutex);
         state_.shared.gradient_memory.erase(older_->scene);
-        state_.shared.draft.older_simulation_bytes = 0;
+        state_.shared.draft.memory.older_simulation_bytes = 0;
         state_.shared.mark_changed();
     }
     older_.reset();
@@ -87,7 +87,8 @@ void BuiltScenes::drop_unused_older() {
                 ? state_.shared.history.revision_of(*state_.shared.wanted.ghost)
                 : nullptr;
         if (state_.shared.wanted_scene() == older_->scene || is_of_it(state_.shared.shown) ||
-            (ghost && ghost->scene == older_->scene && state_.shared.draft.ghost_problem.empty()))
+            (ghost && ghost->scene == older_->scene &&
+             state_.shared.draft.optimisation.ghost_problem.empty()))
             return;
     }
     drop_older();

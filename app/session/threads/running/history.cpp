@@ -86,20 +86,17 @@ void History::follow_numbers() {
 
 void History::enter_epoch() {
     Snapshot& s = shared_.draft;
-    s.epoch = epoch_;
-    s.best_iteration = -1;
+    s.scene.epoch = epoch_;
+    s.optimisation.best_iteration = -1;
     for (const IterationInfo& row : shared_.history.rows)
         if (row.epoch == epoch_) note_best(row);
-    s.stop_reason.clear();
-    s.check = nullptr;
-    s.check_at = nullptr;
-    s.landscape = nullptr;
-    shared_.mark_changed();
+    s.tools.forget_loss();
+    shared_.note_stop("");
 }
 
 // Makes the row the best one if it has the lowest loss of its epoch.
 void History::note_best(const IterationInfo& row) {
-    std::int64_t& best = shared_.draft.best_iteration;
+    std::int64_t& best = shared_.draft.optimisation.best_iteration;
     const IterationInfo* const before = shared_.history.row_of(best);
     if (!std::isfinite(row.loss)) return;
     if (before == nullptr || before->epoch != epoch_ || row.loss < before->loss)
@@ -109,7 +106,7 @@ void History::note_best(const IterationInfo& row) {
 void History::add(IterationInfo row, const SceneRevisionPointer& revision) {
     row.epoch = epoch_;
     note_best(row);
-    shared_.draft.iteration_bytes += bytes_of(row.parameters) + bytes_of(row.gradient);
+    shared_.draft.memory.iteration_bytes += bytes_of(row.parameters) + bytes_of(row.gradient);
     shared_.history.rows.push_back(std::move(row));
     shared_.history.revisions.push_back(revision);
     thin_rows();
@@ -120,14 +117,14 @@ void History::clear() {
     shared_.trajectories.clear();
     shared_.wanted.ghost.reset();
     shared_.history.rows.clear();
-    shared_.draft.iteration_bytes = 0;
+    shared_.draft.memory.iteration_bytes = 0;
     shared_.history.revisions.clear();
 }
 
 // True for rows that the user looks at: these are never dropped.
 bool History::is_looked_at(std::int64_t iteration) const {
-    return iteration == shared_.draft.best_iteration || iteration == shared_.wanted.iteration ||
-           iteration == shared_.wanted.ghost ||
+    return iteration == shared_.draft.optimisation.best_iteration ||
+           iteration == shared_.wanted.iteration || iteration == shared_.wanted.ghost ||
            (shared_.shown && shared_.shown->iteration == iteration);
 }
 
@@ -151,7 +148,7 @@ void History::thin_rows() {
             best.at(rows[k].epoch).second == rows[k].iteration || is_looked_at(rows[k].iteration);
         if (!stays) goes = !goes;
         if (!stays && goes) {
-            shared_.draft.iteration_bytes -=
+            shared_.draft.memory.iteration_bytes -=
                 bytes_of(rows[k].parameters) + bytes_of(rows[k].gradient);
             shared_.trajectories.erase(rows[k].iteration);
             continue;
@@ -171,7 +168,7 @@ void History::thin_rows() {
 // be shown any more. The first, the best and the last row and those looked at keep theirs.
 void History::bound_rows() {
     const std::int64_t most = state_.options.frame_memory / share_of_rows;
-    std::int64_t& bytes = shared_.draft.iteration_bytes;
+    std::int64_t& bytes = shared_.draft.memory.iteration_bytes;
     const std::size_t count = shared_.history.rows.size();
     const auto release = [&](SharedValues& numbers) {
         bytes -= bytes_of(numbers);
@@ -226,7 +223,7 @@ void History::bound_older_scenes() {
             bytes += more;
         }
     }
-    shared_.draft.older_scene_bytes = bytes;
+    shared_.draft.memory.older_scene_bytes = bytes;
     if (shared_.wanted.ghost && !shared_.history.revision_of(*shared_.wanted.ghost)) {
         shared_.log(LogLine::Level::warning,
                     "the ghost of iteration " + std::to_string(*shared_.wanted.ghost) +

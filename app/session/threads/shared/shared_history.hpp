@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/session/frames/scene_info.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/optimisation.hpp"
 
 namespace hindcast::session {
 

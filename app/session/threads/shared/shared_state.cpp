@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace hindcast::session {
 
@@ -16,13 +17,27 @@ void SharedState::log(LogLine::Level level, const std::string& text) {
 }
 
 void SharedState::fail(const Error& error) {
-    draft.error = std::make_shared<const Error>(error);
+    draft.reports.error = std::make_shared<const Error>(error);
     log(LogLine::Level::error, error.what());
+}
+
+void SharedState::answer(std::shared_ptr<const document::Document> document, std::uint64_t number,
+                         const std::string& name) {
+    draft.handover.answer = std::move(document);
+    draft.handover.answer_to = number;
+    draft.handover.answer_name = name;
+    mark_changed();
+}
+
+void SharedState::note_stop(const std::string& reason, bool well) {
+    draft.optimisation.stop_reason = reason;
+    if (!reason.empty()) draft.optimisation.stopped_well = well;
+    mark_changed();
 }
 
 void SharedState::fail_frame(const Error& error) {
     fail(error);
-    draft.frame_error = draft.error;
+    draft.view.frame_error = draft.reports.error;
 }
 
 std::int64_t SharedState::frame_bytes() const {

@@ -17,13 +17,13 @@
 #include <optional>
 #include <string>
 
-#include "app/session/command.hpp"
 #include "app/session/frames/colour_range.hpp"
 #include "app/session/frames/frame_writer.hpp"
 #include "app/session/frames/probed_gradients.hpp"
 #include "app/session/frames/scene_info.hpp"
 #include "app/session/frames/trajectory.hpp"
-#include "app/session/snapshot.hpp"
+#include "app/session/link/command.hpp"
+#include "app/session/link/snapshot.hpp"
 #include "app/session/threads/shared/mouse_pull.hpp"
 #include "app/session/threads/shared/shared_history.hpp"
 
@@ -111,6 +111,12 @@ struct SharedState {
     // Call these under the lock.
     void log(LogLine::Level level, const std::string& text);
     void fail(const Error& error);
+    void clear_error() { draft.reports.error = nullptr; }
+    // Answers a command with this document; `name` is that of the undo step.
+    void answer(std::shared_ptr<const document::Document> document, std::uint64_t number,
+                const std::string& name);
+    // The optimisation has ended; an empty reason: it goes on or begins anew.
+    void note_stop(const std::string& reason, bool well = false);
     void fail_frame(const Error& error);
     void mark_changed() {
         changed = true;
@@ -122,7 +128,9 @@ struct SharedState {
     }
     std::int64_t frame_bytes() const;  // of all trajectories, older scenes and rows
     // Bytes of older scenes and rows.
-    std::int64_t kept_besides() const { return draft.older_scene_bytes + draft.iteration_bytes; }
+    std::int64_t kept_besides() const {
+        return draft.memory.older_scene_bytes + draft.memory.iteration_bytes;
+    }
     // The scene of the trajectory that the user wants to see; null if there is none.
     SceneInfoPointer wanted_scene() const;
     // The trajectory that the user wants to see; null if nothing of it is kept.

@@ -27,7 +27,7 @@ void LossScan::start(const Scan& what, const Scene& scene, const Registry& regis
     std::int64_t epoch = 0;
     {
         const std::unique_lock lock(shared_.mutex);
-        epoch = shared_.draft.epoch;
+        epoch = shared_.draft.scene.epoch;
     }
     auto job =
         std::make_shared<Job>(Job{what, scene, &registry, options, std::move(centre), epoch});
@@ -35,15 +35,15 @@ void LossScan::start(const Scan& what, const Scene& scene, const Registry& regis
                       [this, job](const std::optional<Error>& failure) {
                           if (!failure) return;
                           const std::unique_lock lock(shared_.mutex);
-                          if (shared_.draft.epoch == job->epoch) shared_.fail(*failure);
+                          if (shared_.draft.scene.epoch == job->epoch) shared_.fail(*failure);
                       });
 }
 
 bool LossScan::publish(const Job& job, const Landscape& landscape) {
     auto copy = std::make_shared<const Landscape>(landscape);
     const std::unique_lock lock(shared_.mutex);
-    if (shared_.draft.epoch != job.epoch) return false;
-    shared_.draft.landscape = std::move(copy);
+    if (shared_.draft.scene.epoch != job.epoch) return false;
+    shared_.draft.tools.landscape = std::move(copy);
     shared_.mark_changed();
     return true;
 }

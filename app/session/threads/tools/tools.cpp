@@ -30,8 +30,8 @@ void Tools::check_gradient() {
                          d.passed() && d.forward_passed,
                          d.forward_passed ? to_string(d.verdict) : "modes differ"});
     const Lock lock(shared_.mutex);
-    shared_.draft.check = std::move(rows);
-    shared_.draft.check_at = of.parameters;
+    shared_.draft.tools.check = std::move(rows);
+    shared_.draft.tools.check_at = of.parameters;
     if (report.stopped)
         shared_.log(LogLine::Level::warning, "the gradient check was stopped");
     else if (report.passed())

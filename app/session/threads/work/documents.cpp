@@ -66,7 +66,7 @@ void Documents::apply(const Apply& command) {
             load_scene(*command.document, command.file, state_.registry, warnings_.heard_options());
     } catch (const Error& error) {  // the scene before goes on
         const Lock lock(shared_.mutex);
-        shared_.draft.applied_revision = command.revision;
+        shared_.draft.handover.applied_revision = command.revision;
         shared_.fail(placed(error, *command.document));
         return;
     }
@@ -86,8 +86,8 @@ void Documents::note_running(const Apply& command) {
     state_.revision = command.revision;
     const Lock lock(shared_.mutex);
     state_.note_unaccepted();
-    shared_.draft.revision = shared_.draft.applied_revision = state_.revision;
-    shared_.draft.error = nullptr;
+    shared_.draft.handover.revision = shared_.draft.handover.applied_revision = state_.revision;
+    shared_.clear_error();
     shared_.mark_changed();
 }
 
@@ -231,13 +231,13 @@ void Documents::take_over(std::unique_ptr<Simulation> next, const Apply& command
         if (fresh) {
             shared_.shown = nullptr;
             history_.clear();
-            shared_.draft.warnings = nullptr;  // so that this scene's are logged
+            shared_.draft.scene.warnings = nullptr;  // so that this scene's are logged
         }
         history_.bound_older_scenes();
         optimiser_.publish_scene(fresh);
         history_.enter_epoch();
-        shared_.draft.launches.clear();
-        shared_.draft.frame_limit = state_.options.frame_memory;
+        shared_.draft.tools.launches.clear();
+        shared_.draft.memory.frame_limit = state_.options.frame_memory;
         shared_.mark_changed();
     }
     warnings_.publish();

@@ -51,7 +51,7 @@ private:
     Optimiser& optimiser_;
     Launches& launches_;
     WarningCheck& warnings_;
-    std::int64_t builds_ = 0;  // so far: Snapshot::build of the last one
+    std::int64_t builds_ = 0;  // so far: SceneSnapshot::build of the last one
 };
 
 }  // namespace hindcast::session

@@ -61,7 +61,7 @@ void Launches::publish_times() {
     for (const Rollout::Profile& p : state_.now.simulation->rollout().profiles())
         launches.push_back({p.launch, p.direction, p.runs, p.seconds, p.replay.bytes()});
     const Lock lock(shared_.mutex);
-    shared_.draft.launches = std::move(launches);
+    shared_.draft.tools.launches = std::move(launches);
     shared_.mark_changed();
 }
 
@@ -87,7 +87,7 @@ void Launches::answer(const LaunchText& command) {
         answer->problem = error.what();
     }
     const Lock lock(shared_.mutex);
-    shared_.draft.launch_text = std::move(answer);
+    shared_.draft.tools.launch_text = std::move(answer);
     shared_.mark_changed();
 }
 

@@ -22,19 +22,19 @@ void LiveMode::set(const Live& live) {
         state_.optimising = false;
     }
     const Lock lock(shared_.mutex);
-    shared_.draft.live = live_;
+    shared_.draft.optimisation.live = live_;
     shared_.mark_changed();
 }
 
-void LiveMode::turn_off() { shared_.draft.live = live_ = {.on = false}; }
+void LiveMode::turn_off() { shared_.draft.optimisation.live = live_ = {.on = false}; }
 
 void LiveMode::rest(bool on) {
     state_.rests = on;
     if (!on) progress_ = {};
     const Lock lock(shared_.mutex);
-    if (shared_.draft.live_waits == on) return;
-    shared_.draft.live_waits = on;
-    if (!on) shared_.draft.stop_reason.clear();
+    if (shared_.draft.optimisation.live_waits == on) return;
+    shared_.draft.optimisation.live_waits = on;
+    if (!on) shared_.note_stop("");
     shared_.mark_changed();
 }
 

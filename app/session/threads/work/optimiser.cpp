@@ -83,9 +83,7 @@ void Optimiser::steer(Optimise::What what) {
         optimization_.drop();
         const Lock lock(shared_.mutex);
         rows_.branch_from(shared_.history.last_iteration());
-        shared_.draft.stop_reason = "stopped on request";
-        shared_.draft.stopped_well = true;
-        shared_.mark_changed();
+        shared_.note_stop("stopped on request", true);
         return;
     }
     if (!optimization_) optimization_.make();
@@ -96,8 +94,8 @@ void Optimiser::steer(Optimise::What what) {
     rows_left_ = what == What::one ? one : -1;
     rows_.begin_slice();
     const Lock lock(shared_.mutex);
-    shared_.draft.stop_reason.clear();
-    shared_.draft.error = nullptr;
+    shared_.note_stop("");
+    shared_.clear_error();
     optimization_.publish();
     shared_.wanted.iteration.reset();
     shared_.mark_changed();
@@ -149,10 +147,9 @@ bool Optimiser::add_row(const Optimization::Row& row) {
     state_.note_unaccepted();
     shared_.growing = nullptr;
     shared_.history.changed = true;
-    shared_.draft.activity_text =
-        iteration_text(row.iteration, optimization_->iterations(), live_.is_on());
-    shared_.draft.progress = progress_at(row.iteration, 1);
-    shared_.mark_changed();
+    state_.activity.advance(
+        progress_at(row.iteration, 1),
+        iteration_text(row.iteration, optimization_->iterations(), live_.is_on()));
     lock.unlock();
     scenes_.drop_unused_older();
     launches_.publish_times();
@@ -184,7 +181,7 @@ bool Optimiser::looks_elsewhere() const {
         return !t || (!t->complete && !t->failed);
     };
     return missing(shared_.wanted.iteration) ||
-           (shared_.draft.ghost_problem.empty() && missing(shared_.wanted.ghost));
+           (shared_.draft.optimisation.ghost_problem.empty() && missing(shared_.wanted.ghost));
 }
 
 void Optimiser::run() {
@@ -241,9 +238,8 @@ void Optimiser::end(const Optimization::Outcome& outcome) {
     const Lock lock(shared_.mutex);
     state_.note_unaccepted();
     shared_.growing = nullptr;
-    shared_.draft.stop_reason = reason;
-    shared_.draft.stopped_well =
-        minimum || outcome.stop == Stop::converged || outcome.stop == Stop::iterations;
+    shared_.note_stop(
+        reason, minimum || outcome.stop == Stop::converged || outcome.stop == Stop::iterations);
     if (!waits) shared_.log(LogLine::Level::information, "the optimisation has ended: " + reason);
 }
 
@@ -266,10 +262,8 @@ void Optimiser::branch(const Branch& command) {
                 throw Error("iteration " + std::to_string(iteration) +
                             " belongs to the scene before an edit, which is not what runs")
                     .remedy("take back the edits since, and branch then");
-            shared_.draft.answer = revision->document;
-            shared_.draft.answer_to = command.number;
-            shared_.draft.answer_name = "Branch from iteration " + std::to_string(iteration);
-            shared_.mark_changed();
+            shared_.answer(revision->document, command.number,
+                           "Branch from iteration " + std::to_string(iteration));
             return;
         }
         state_.values = row->parameters;
@@ -295,7 +289,7 @@ void Optimiser::revert() {
     rows_.branch_from(-1);
     {
         const Lock lock(shared_.mutex);
-        shared_.draft.stop_reason.clear();
+        shared_.note_stop("");
         shared_.mark_changed();
     }
     trajectories_.show_current();
@@ -308,8 +302,8 @@ void Optimiser::reset() {
     optimization_.make_again();
     {
         const Lock lock(shared_.mutex);
-        shared_.draft.stop_reason.clear();
-        shared_.draft.error = nullptr;
+        shared_.note_stop("");
+        shared_.clear_error();
         if (optimization_) optimization_.publish();
         shared_.mark_changed();
     }

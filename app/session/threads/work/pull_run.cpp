@@ -222,7 +222,7 @@ void PullRun::follow_mouse(const Grab& grab) {
     pulled->number = grab.number;
     pulled->force = force_of(path, "pull");
     pulled->name = "Pull " + point_name;
-    shared_.draft.released_pull = std::move(pulled);
+    shared_.draft.pulls.released = std::move(pulled);
     shared_.current = t;  // until the scene with it runs
     shared_.wanted.iteration.reset();
 }

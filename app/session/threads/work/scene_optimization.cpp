@@ -32,9 +32,9 @@ void SceneOptimization::drop() {
 }
 
 void SceneOptimization::publish() const {
-    Snapshot& s = state_.shared.draft;
-    s.optimiser = optimization_ ? optimization_->describe() : "";
-    s.iterations_planned = optimization_ ? optimization_->iterations() : 0;
+    OptimisationSnapshot& draft = state_.shared.draft.optimisation;
+    draft.optimiser = optimization_ ? optimization_->describe() : "";
+    draft.iterations_planned = optimization_ ? optimization_->iterations() : 0;
 }
 
 SceneOptimization::Carried SceneOptimization::leave() {

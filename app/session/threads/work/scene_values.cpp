@@ -44,10 +44,10 @@ void SceneValues::accept(const Accept& command) {
                            state_.now.scene->values_of(place.quantity, *state_.base, parameters));
     auto document = document_with(values);
     const Lock lock(shared_.mutex);
-    answer(std::move(document), command.number,
-           iteration >= 0   ? "Accept iteration " + std::to_string(iteration)
-           : command.newest ? "Accept the newest parameters"
-                            : "Accept the parameters shown");
+    shared_.answer(std::move(document), command.number,
+                   iteration >= 0   ? "Accept iteration " + std::to_string(iteration)
+                   : command.newest ? "Accept the newest parameters"
+                                    : "Accept the parameters shown");
 }
 
 std::shared_ptr<const document::Document> SceneValues::document_with(const Values& values) const {
@@ -90,14 +90,6 @@ void SceneValues::report_errors(const std::function<void()>& work) {
     }
 }
 
-void SceneValues::answer(std::shared_ptr<const document::Document> document, std::uint64_t number,
-                         const std::string& name) {
-    shared_.draft.answer = std::move(document);
-    shared_.draft.answer_to = number;
-    shared_.draft.answer_name = name;
-    shared_.mark_changed();
-}
-
 void SceneValues::keep(const KeepValues& command) {
     report_errors([&] {
         if (!command.parameters || command.build != state_.now.scene->build)
@@ -108,7 +100,7 @@ void SceneValues::keep(const KeepValues& command) {
         kept->values = checkpoint_values(*state_.now.simulation, *command.parameters,
                                          command.folder, command.stem);
         const Lock lock(shared_.mutex);
-        shared_.draft.kept_values = std::move(kept);
+        shared_.draft.handover.kept_values = std::move(kept);
         shared_.mark_changed();
     });
 }
@@ -141,7 +133,7 @@ void SceneValues::use(const UseValues& command) {
         const Lock lock(shared_.mutex);
         shared_.wanted.iteration.reset();
         state_.note_unaccepted();
-        answer(std::move(document), command.number, command.name);
+        shared_.answer(std::move(document), command.number, command.name);
     });
 }
 

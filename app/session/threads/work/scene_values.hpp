@@ -34,9 +34,6 @@ private:
     using Values = std::map<std::size_t, std::vector<double>>;
 
     void report_errors(const std::function<void()>& work);
-    // Call it under the shared lock.
-    void answer(std::shared_ptr<const document::Document> document, std::uint64_t number,
-                const std::string& name);
     std::shared_ptr<const document::Document> document_with(const Values& values) const;
     std::shared_ptr<const document::Document> changed_document(const UseValues& command) const;
     // The values that the command names. It sets those of parameters in `parameters` as well.

@@ -70,10 +70,9 @@ Rollout::Watch TrajectoryRuns::recorder(const TrajectoryPointer& trajectory, Sim
                 trajectory->energies[names[k]].push_back(frame->energies[k]);
             trajectory->add(std::move(frame));
             if (!state_.optimising) {
-                shared_.draft.progress =
-                    scene.steps > 0 ? static_cast<double>(step) / static_cast<double>(scene.steps)
-                                    : 1;
-                shared_.mark_changed();
+                state_.activity.advance(scene.steps > 0 ? static_cast<double>(step) /
+                                                              static_cast<double>(scene.steps)
+                                                        : 1);
             }
         }
         return !interrupted();

@@ -23,7 +23,7 @@ void WarningCheck::publish() {
     if (!state_.now.simulation) return;
     const std::vector<Warning>& found = state_.now.simulation->warnings();
     const Lock lock(shared_.mutex);
-    auto& known = shared_.draft.warnings;
+    auto& known = shared_.draft.scene.warnings;
     const auto is_in = [](const std::vector<Warning>& list, const Warning& warning) {
         return std::ranges::find(list, warning.text(), &Warning::text) != list.end();
     };

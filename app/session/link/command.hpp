@@ -58,7 +58,7 @@ struct Optimise {
     enum class What : std::uint8_t { start, pause, one, stop } what = What::start;
 };
 // An optimisation without end: it goes on after its last iteration. At a minimum, or without a way
-// down, it waits for an edit (Snapshot::live_waits) and starts anew from there. A loss that is not
+// down, it waits for an edit (OptimisationSnapshot::live_waits) and starts anew from there. A loss that is not
 // finite ends it as ever.
 struct Live {
     bool on = true;
@@ -84,8 +84,8 @@ struct Accept {
     bool newest = false;
     std::optional<std::int64_t> iteration = {};
 };
-// Answers in Snapshot::kept_values with these parameters (the flat vector of the scene of this build,
-// Snapshot::build) as a checkpoint writes them (engine/sim/values/checkpoint.hpp). An error for those
+// Answers in HandoverSnapshot::kept_values with these parameters (the flat vector of the scene of this build,
+// SceneSnapshot::build) as a checkpoint writes them (engine/sim/values/checkpoint.hpp). An error for those
 // of an older scene.
 struct KeepValues {
     std::uint64_t number = 0;
@@ -108,7 +108,7 @@ struct UseValues {
 };
 struct Revert {};  // back to the parameters of the document
 
-// The data in a frame besides positions: names in Snapshot::colours and Snapshot::arrows, or "".
+// The data in a frame besides positions: names in ViewSnapshot::colours and ViewSnapshot::arrows, or "".
 struct FrameContents {
     std::string colour, arrows;
     bool trails = false;
@@ -117,7 +117,7 @@ struct FrameContents {
 };
 
 // A pull with the mouse, by a spring between a point and the mouse (mouse_pull.hpp). It acts from
-// the step shown on, while time runs, and becomes Snapshot::released_pull on release. Only a run of
+// the step shown on, while time runs, and becomes PullsSnapshot::released on release. Only a run of
 // the current parameters can be pulled on: for an older iteration it is an error.
 struct Grab {
     std::uint64_t number = 0;          // chosen by the caller, increasing
@@ -148,7 +148,7 @@ struct WatchGradients {
 struct Profile {
     bool on = true;
 };
-// Answers in Snapshot::launch_text with the code generated for a launch of Snapshot::launches. It
+// Answers in ToolsSnapshot::launch_text with the code generated for one of its launches. It
 // is answered between two steps, so a run goes on.
 struct LaunchText {
     std::string launch;                        // LaunchInfo::name

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/shapes/sizes.hpp"
+#include "app/session/making/sizes.hpp"
 
 namespace hindcast::session {
 

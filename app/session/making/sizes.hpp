@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "app/session/shapes/shape_place.hpp"
+#include "app/session/making/room.hpp"
 #include "engine/document/document.hpp"
 #include "engine/model/registry.hpp"
 
 namespace hindcast::session {
 
 struct SizeHandle {
-    std::string name;      // of the size: "radius", "length", "x"
-    Place at{}, along{};   // m; the way in which it grows, a unit vector
-    bool repeats = false;  // it may keep its distances and have more points or cells instead
+    std::string name;            // of the size: "radius", "length", "x"
+    model::Place at{}, along{};  // m; the way in which it grows, a unit vector
+    bool repeats = false;        // it may keep its distances and have more points or cells instead
 };
 
 // The handles of the object at "/bodies/0" or so, in an order that depends on the object alone. None

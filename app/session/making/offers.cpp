@@ -1,4 +1,4 @@
-#include "app/session/shapes/shapes.hpp"
+#include "app/session/making/offers.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "app/session/document/object_edits.hpp"
 #include "app/session/document/scene_files.hpp"
-#include "app/session/shapes/shape_place.hpp"
+#include "app/session/making/room.hpp"
 #include "engine/document/file_access.hpp"
 #include "engine/document/read.hpp"
 #include "engine/sim/simulation.hpp"
@@ -19,16 +19,18 @@ namespace {
 
 using document::Document;
 using document::Node;
+using model::Place;
+using model::Room;
 using model::Steps;
 namespace fs = std::filesystem;
 
 // In the plane there is nothing along y.
-Shape in_dimension(Shape shape, int dimension) {
-    shape.dimension = dimension;
+model::Offer in_dimension(model::Offer offer, int dimension) {
+    offer.dimension = dimension;
     if (dimension == 2)
-        std::erase_if(shape.numbers,
-                      [](const ShapeNumber& number) { return number.key.ends_with("_y"); });
-    return shape;
+        std::erase_if(offer.numbers,
+                      [](const model::OfferNumber& number) { return number.key.ends_with("_y"); });
+    return offer;
 }
 
 bool is_implicit(const Document& document, const fs::path& file) {
@@ -49,7 +51,7 @@ void make_implicit(Document& document, const Registry& registry) {
     }
 }
 
-// A candidate for the scene that the shape is added to.
+// A candidate for the scene that the offer is added to.
 struct Start {
     Document document;
     bool implicit = false;
@@ -92,8 +94,8 @@ std::shared_ptr<Device> quiet_device() {
 
 }  // namespace
 
-std::vector<Shape> shapes(const Registry& registry, int dimension) {
-    std::vector<Shape> list;
+std::vector<model::Offer> offers(const Registry& registry, int dimension) {
+    std::vector<model::Offer> list;
     for (const auto& offer : registry.offers()) {
         if (dimension == 2 ? !offer->in_plane : !offer->in_space) continue;
         if (registry.find(offer->section, offer->type) == nullptr) continue;
@@ -106,17 +108,17 @@ std::vector<Shape> shapes(const Registry& registry, int dimension) {
     return list;
 }
 
-Shape shape_of(const Registry& registry, int dimension, const std::string& id) {
-    for (Shape& shape : shapes(registry, dimension))
-        if (shape.id == id) return std::move(shape);
-    throw Error("there is no shape '" + id + "' for this scene");
+model::Offer offer_of(const Registry& registry, int dimension, const std::string& id) {
+    for (model::Offer& offer : offers(registry, dimension))
+        if (offer.id == id) return std::move(offer);
+    throw Error("nothing called '" + id + "' can be added to this scene");
 }
 
-ShapeCount count_of(const Shape& shape, std::span<const double> numbers) {
-    return shape.count(model::ChosenNumbers(shape, numbers), shape.dimension);
+model::OfferCount count_of(const model::Offer& offer, std::span<const double> numbers) {
+    return offer.count(model::ChosenNumbers(offer, numbers), offer.dimension);
 }
 
-std::string count_text(const ShapeCount& count) {
+std::string count_text(const model::OfferCount& count) {
     if (count.points < 0) return "as many as the file has";
     std::string text;
     if (count.points > 0)
@@ -125,18 +127,18 @@ std::string count_text(const ShapeCount& count) {
     return text;
 }
 
-Document with_shape(const Document& document, const fs::path& file, const Registry& registry,
-                    const ShapeWish& wish, const std::string& name,
+Document with_offer(const Document& document, const fs::path& file, const Registry& registry,
+                    const ChosenOffer& chosen, const std::string& name,
                     const std::atomic<bool>* cancelled) {
-    const Shape& offer = wish.shape;
-    const model::ChosenNumbers numbers(offer, wish.numbers);
+    const model::Offer& offer = chosen.offer;
+    const model::ChosenNumbers numbers(offer, chosen.numbers);
     SimulationOptions options;
     options.device = quiet_device();
     std::unique_ptr<Simulation> before;
     try {
         before = std::make_unique<Simulation>(Scene::of(document, file), registry, options);
     } catch (const Error&) {
-        before = nullptr;  // a scene that cannot be built yet; the shape may be what it lacks
+        before = nullptr;  // a scene that cannot be built yet; what is added may be what it lacks
     }
     const Room room = room_of(document, before.get());
     Place size = offer.size(numbers);
@@ -144,14 +146,14 @@ Document with_shape(const Document& document, const fs::path& file, const Regist
     // In the scene's axes.
     Place extent = size;
     if (room.up == 1) std::swap(extent[1], extent[2]);
-    const Place low = place_for(room, extent, wish.look_at, offer.above, offer.aside);
+    const Place low = place_for(room, extent, chosen.look_at, offer.above, offer.aside);
     const std::string in_scene =
-        wish.shape.needs_file() ? name_in_scene(wish.file, file) : std::string();
+        chosen.offer.needs_file() ? name_in_scene(chosen.file, file) : std::string();
     std::optional<Error> first;
     for (Start& start : starts(document, file, registry, offer.steps)) {
         if (cancelled != nullptr && *cancelled) throw Error("nothing is added any more");
-        model::OfferSite site{start.document, numbers,        name,     room,     low,
-                              size,           start.implicit, in_scene, wish.file};
+        model::OfferSite site{start.document, numbers,        name,     room,       low,
+                              size,           start.implicit, in_scene, chosen.file};
         site.needs_step = [&](double seconds) {
             if (site.implicit) return;
             const Scene scene = Scene::of(site.document, {});
@@ -169,7 +171,7 @@ Document with_shape(const Document& document, const fs::path& file, const Regist
             if (!first) first = error;
         }
     }
-    const std::string what = wish.shape.label + " cannot be added to this scene";
+    const std::string what = chosen.offer.label + " cannot be added to this scene";
     if (!first) throw Error(what);
     throw Error(what + ": " + first->happened()).remedy(first->what_to_do());
 }

@@ -1,4 +1,4 @@
-#include "app/session/shapes/sizes_rigid.hpp"
+#include "app/session/making/sizes_rigid.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "app/exchange/vec3.hpp"
-#include "app/session/shapes/sizes_parts.hpp"
+#include "app/session/making/sizes_parts.hpp"
 #include "engine/geometry/kinds/row.hpp"
 #include "engine/robot/rigid_shapes.hpp"
 
@@ -19,6 +19,7 @@ namespace {
 using document::Node;
 using model::number_at;
 using model::numbers_in;
+using model::Place;
 using model::tidy;
 using render::plus;
 

@@ -1,5 +1,5 @@
 // Templates are texts: what one reads in the scene file after choosing one is what stands here.
-#include "app/session/shapes/templates.hpp"
+#include "app/session/making/templates.hpp"
 
 #include <algorithm>
 #include <utility>

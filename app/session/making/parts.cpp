@@ -1,4 +1,4 @@
-#include "app/session/shapes/parts.hpp"
+#include "app/session/making/parts.hpp"
 
 #include <fmt/format.h>
 

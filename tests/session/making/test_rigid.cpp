@@ -1,4 +1,4 @@
-// Rigid shapes that are added in words: one body of the scene has them all, each stands on what is
+// Rigid shapes that are added: one body of the scene has them all, each stands on what is
 // there, and what was written of the body's state goes on.
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/session/document/add_object_task.hpp"
-#include "app/session/shapes/shapes.hpp"
+#include "app/session/making/offers.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/mujoco.hpp"
 
@@ -23,8 +23,8 @@ const char* const ground = R"({"format": 1, "time": {"step": "1/60", "steps": 90
     {"type": "plane", "name": "ground", "normal": [0, 0, 1], "offset": 0.25}]})";
 
 Document added(const Document& document, const std::string& id, const std::string& name) {
-    const Shape shape = shape_of(test::all_modules(), 3, id);
-    return with_shape(document, {}, test::all_modules(), {shape, shape.values(), {}, {}}, name);
+    const model::Offer offer = offer_of(test::all_modules(), 3, id);
+    return with_offer(document, {}, test::all_modules(), {offer, offer.values(), {}, {}}, name);
 }
 
 std::vector<double> places(const Document& document, std::int64_t frames) {
@@ -100,9 +100,9 @@ TEST_CASE("rigid shapes: the body that one has joined is what is chosen then") {
         AddObjectTask adding(editor, id, "rigid",
                              [&](const Document& document, const std::filesystem::path& file,
                                  const std::string& name, const std::atomic<bool>* cancelled) {
-                                 const Shape shape = shape_of(test::all_modules(), 3, id);
-                                 return with_shape(document, file, test::all_modules(),
-                                                   {shape, shape.values(), {}, {}}, name,
+                                 const model::Offer offer = offer_of(test::all_modules(), 3, id);
+                                 return with_offer(document, file, test::all_modules(),
+                                                   {offer, offer.values(), {}, {}}, name,
                                                    cancelled);
                              });
         for (int k = 0; k < 30'000 && !adding.ready(); ++k) ::usleep(1000);

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/session/shapes/sizes.hpp"
+#include "app/session/making/sizes.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/error_message.hpp"
@@ -31,8 +31,8 @@ std::string at(const Document& document, const std::string& pointer) {
 }
 
 // The handle whose way is this one; the first of several.
-std::size_t handle_along(const Document& scene, const std::string& pointer, const Place& along,
-                         const std::string& name) {
+std::size_t handle_along(const Document& scene, const std::string& pointer,
+                         const model::Place& along, const std::string& name) {
     const std::vector<SizeHandle> all = size_handles(scene, modules(), pointer);
     for (std::size_t k = 0; k < all.size(); ++k) {
         double square = 0;
@@ -44,7 +44,7 @@ std::size_t handle_along(const Document& scene, const std::string& pointer, cons
 }
 
 struct Drag {
-    Place along;
+    model::Place along;
     std::string name;
     double by;
     bool repeats = false;
@@ -61,12 +61,12 @@ Document dragged(Document scene, const std::string& pointer, const Drag& drag,
     return scene;
 }
 
-Place place_of(const Document& scene, const std::string& pointer, const Place& along,
-               const std::string& name) {
+model::Place place_of(const Document& scene, const std::string& pointer, const model::Place& along,
+                      const std::string& name) {
     return size_handles(scene, modules(), pointer)[handle_along(scene, pointer, along, name)].at;
 }
 
-void close(const Place& a, const Place& b) {
+void close(const model::Place& a, const model::Place& b) {
     for (std::size_t c = 0; c < 3; ++c) CHECK(a[c] == doctest::Approx(b[c]).epsilon(1e-12));
 }
 

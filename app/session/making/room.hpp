@@ -8,17 +8,13 @@
 
 namespace hindcast::session {
 
-using model::Aside;
-using model::Place;
-using model::Room;
-
 // The room in a scene: obstacles and rigid shapes of the document, and bodies where they start in the
 // simulation. Without one only the document's are known.
-Room room_of(const document::Document& document, const Simulation* simulation);
+model::Room room_of(const document::Document& document, const Simulation* simulation);
 
 // The low corner for a box of this size, `above` metres over the ground, or around `look_at` where
 // there is none. If something is there it goes on top of that by `above`, or beside it.
-Place place_for(const Room& room, const Place& size, const Place& look_at, double above,
-                Aside aside);
+model::Place place_for(const model::Room& room, const model::Place& size,
+                       const model::Place& look_at, double above, model::Aside aside);
 
 }  // namespace hindcast::session

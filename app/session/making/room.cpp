@@ -1,4 +1,4 @@
-#include "app/session/shapes/shape_place.hpp"
+#include "app/session/making/room.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,10 @@ namespace {
 
 using document::Document;
 using document::Node;
+using model::Aside;
 using model::number_at;
+using model::Place;
+using model::Room;
 
 constexpr double least_gap = 0.02;  // m between things that are put beside each other
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/shapes/arrange.hpp"
-#include "app/session/shapes/parts.hpp"
-#include "app/session/shapes/templates.hpp"
+#include "app/session/making/arrange.hpp"
+#include "app/session/making/parts.hpp"
+#include "app/session/making/templates.hpp"
 #include "engine/sim/optimization/optimization.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/session/support.hpp"

@@ -1,4 +1,4 @@
-#include "app/session/shapes/arrange.hpp"
+#include "app/session/making/arrange.hpp"
 
 #include <fmt/format.h>
 

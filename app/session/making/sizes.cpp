@@ -1,4 +1,4 @@
-#include "app/session/shapes/sizes.hpp"
+#include "app/session/making/sizes.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "app/session/frames/solid_source.hpp"
-#include "app/session/shapes/sizes_parts.hpp"
-#include "app/session/shapes/sizes_rigid.hpp"
+#include "app/session/making/sizes_parts.hpp"
+#include "app/session/making/sizes_rigid.hpp"
 #include "engine/document/read.hpp"
 #include "engine/geometry/kinds/row.hpp"
 #include "engine/model/offers/offer.hpp"
@@ -23,6 +23,7 @@ namespace {
 using document::Document;
 using document::Node;
 using model::numbers_in;
+using model::Place;
 using model::tidy;
 using SceneVector = std::vector<double>;  // of the scene's dimension
 

@@ -183,11 +183,12 @@ Command add_view(CLI::App& app) {
         ->type_name("DIR")
         ->group("Window");
     command
-        ->add_flag("--optimise", options->optimise,
+        ->add_flag("--optimize", options->optimise,
                    "Optimise the scene as soon as it is open; with --screenshot the frames begin "
                    "when that has ended")
         ->group("Window");
-    command->add_flag("--optimize", options->optimise)->group("");  // the other spelling
+    // The British spelling of earlier versions.
+    command->add_flag("--optimise", options->optimise)->group("");
     command
         ->add_flag("--commands", options->commands,
                    "Write the window's commands, keys and gestures as a page in Markdown, and end")

@@ -106,10 +106,10 @@ TEST_CASE("command: an iteration is optimised for, and colours are shown") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
     const std::string a = folder / "a.png", b = folder / "b.png";
-    const Finished run = run_program(with(a, {"--iteration", "0", "--colour-by", "speed"}));
+    const Finished run = run_program(with(a, {"--iteration", "0", "--color-by", "speed"}));
     INFO(run.err);
     CHECK(run.status == 0);
-    CHECK(run_program(with(b, {"--iteration", "2", "--colour-by", "speed"})).status == 0);
+    CHECK(run_program(with(b, {"--iteration", "2", "--color-by", "speed"})).status == 0);
     CHECK(read_png(a).pixels != read_png(b).pixels);
 }
 
@@ -129,25 +129,24 @@ TEST_CASE("command: the scene's own colours are shown with their legend") {
     };
     // The scene says "color_by": "tension".
     const auto own = draw({});
-    CHECK(own == draw({"--colour-by", "tension", "--colour-bar"}));
     CHECK(own == draw({"--color-by", "tension", "--color-bar"}));
-    const auto bare = draw({"--no-colour-bar"});
+    const auto bare = draw({"--no-color-bar"});
     CHECK(own != bare);
-    CHECK(bare == draw({"--colour-by", "tension"}));
+    CHECK(bare == draw({"--color-by", "tension"}));
     const std::string plain = folder / "plain.json";
     auto document = hindcast::document::Document::load(scene);
     document.erase("/view/color_by");
     document.save(plain);
     const auto uncoloured = draw({}, plain);
     CHECK(uncoloured != bare);
-    CHECK(uncoloured == draw({"--colour-by", "none"}));
+    CHECK(uncoloured == draw({"--color-by", "none"}));
     // Fields show their own values.
     draw({}, std::string(hindcast::test::source_dir) + "/scenes/wave_image.json");
 
     const Finished nothing =
-        run_program(with(folder / "x.png", {"--colour-by", "none", "--colour-bar"}));
+        run_program(with(folder / "x.png", {"--color-by", "none", "--color-bar"}));
     CHECK(nothing.status == 1);
-    CHECK(nothing.err.find("--colour-by") != std::string::npos);
+    CHECK(nothing.err.find("--color-by") != std::string::npos);
     document.set("/view/color_by", "sped");
     document.save(plain);
     std::vector<std::string> words = with(folder / "x.png");
@@ -175,7 +174,7 @@ TEST_CASE("command: the range of colours is that of the run, of each moment, or 
         const std::string picture = folder / fmt::format("{}.png", ++count);
         std::vector<std::string> words = with(picture, more);
         words[1] = file;
-        words.insert(words.end(), {"--time", "0.4", "--no-colour-bar"});
+        words.insert(words.end(), {"--time", "0.4", "--no-color-bar"});
         const Finished run = run_program(words);
         INFO(run.err);
         CHECK(run.status == 0);
@@ -193,11 +192,11 @@ TEST_CASE("command: the range of colours is that of the run, of each moment, or 
     CHECK(run == draw({"--range", "run"}, "color_range", "\"frame\""));
     CHECK(draw({"--range", "2,4"}) == draw({}, "color_range", "[2, 4]"));
     CHECK(draw({"--range", "2,4"}) != run);
-    CHECK(draw({"--colour-map", "grey"}) == draw({}, "color_map", "\"grey\""));
-    CHECK(draw({"--colour-map", "grey"}) != run);
-    const auto log = draw({"--range", "2,8", "--log-colours"});
+    CHECK(draw({"--color-map", "grey"}) == draw({}, "color_map", "\"grey\""));
+    CHECK(draw({"--color-map", "grey"}) != run);
+    const auto log = draw({"--range", "2,8", "--log-colors"});
     CHECK(log == draw({"--range", "2,8"}, "color_scale", "\"log\""));
-    CHECK(log != draw({"--range", "2,8", "--linear-colours"}, "color_scale", "\"log\""));
+    CHECK(log != draw({"--range", "2,8", "--linear-colors"}, "color_scale", "\"log\""));
 
     const Finished empty = run_program(with(folder / "x.png", {"--range", "4,2"}));
     CHECK(empty.status != 0);
@@ -218,21 +217,21 @@ TEST_CASE("command: stress and energy density are colours, contact forces arrows
         return read_png(picture).pixels;
     };
     const auto beam = [&](std::vector<std::string> more) {
-        more.insert(more.end(), {"--step", "100", "--no-colour-bar"});
+        more.insert(more.end(), {"--step", "100", "--no-color-bar"});
         return draw("soft_beam.json", more);
     };
-    const auto plain = beam({"--colour-by", "none"}),
-               stress = beam({"--colour-by", "von Mises stress"}),
-               energy = beam({"--colour-by", "energy density"}),
-               force = beam({"--colour-by", "force"});
+    const auto plain = beam({"--color-by", "none"}),
+               stress = beam({"--color-by", "von Mises stress"}),
+               energy = beam({"--color-by", "energy density"}),
+               force = beam({"--color-by", "force"});
     CHECK(stress != plain);
     CHECK(energy != plain);
     CHECK(force != plain);
     CHECK(stress != energy);
-    CHECK(stress == beam({"--colour-by", "von Mises stress"}));
-    const auto net = draw("net_over_ball.json", {"--colour-by", "none"});
-    CHECK(net != draw("net_over_ball.json", {"--colour-by", "none", "--arrows", "contact force"}));
-    CHECK(net != draw("net_over_ball.json", {"--colour-by", "tension"}));
+    CHECK(stress == beam({"--color-by", "von Mises stress"}));
+    const auto net = draw("net_over_ball.json", {"--color-by", "none"});
+    CHECK(net != draw("net_over_ball.json", {"--color-by", "none", "--arrows", "contact force"}));
+    CHECK(net != draw("net_over_ball.json", {"--color-by", "tension"}));
 }
 
 TEST_CASE("command: a CUDA device writes into memory that Vulkan exported, and draws the same") {
@@ -248,7 +247,7 @@ TEST_CASE("command: a CUDA device writes into memory that Vulkan exported, and d
     const Environment driver("HINDCAST_CUDA_DRIVER", hindcast::test::software_cuda_driver);
     const Environment compiler("HINDCAST_NVRTC", hindcast::test::software_cuda_driver);
     const Environment same("HINDCAST_SOFTWARE_CUDA", "uuid=" + uuid);
-    const std::vector<std::string> look = {"--step", "15",       "--colour-by",
+    const std::vector<std::string> look = {"--step", "15",       "--color-by",
                                            "speed",  "--arrows", "velocity"};
     const auto draw = [&](const std::string& name, std::vector<std::string> more) {
         more.insert(more.end(), look.begin(), look.end());
@@ -277,7 +276,7 @@ TEST_CASE("command: failures say what is wrong and what to do") {
     Finished run = run_program(with(file, {"--time", "99"}));
     CHECK(run.status == 1);
     CHECK(run.err.find("the scene ends after") != std::string::npos);
-    run = run_program(with(file, {"--colour-by", "luck"}));
+    run = run_program(with(file, {"--color-by", "luck"}));
     CHECK(run.status == 1);
     CHECK(run.err.find("speed") != std::string::npos);
     CHECK(run_program(with(folder / "a.jpg")).status == 2);
@@ -307,8 +306,8 @@ TEST_CASE("command: failures say what is wrong and what to do") {
 TEST_CASE("command: names, colour bar and time stamp are written onto the picture") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
-    const std::vector<std::string> moment = {"--time",  "0.5",         "--size",
-                                             "320x240", "--colour-by", "speed"};
+    const std::vector<std::string> moment = {"--time",  "0.5",        "--size",
+                                             "320x240", "--color-by", "speed"};
     const auto draw = [&](const std::string& file, std::vector<std::string> more) {
         std::vector<std::string> all = with(folder / file, moment);
         all.erase(all.begin() + 2, all.begin() + 4);  // another size
@@ -332,7 +331,7 @@ TEST_CASE("command: names, colour bar and time stamp are written onto the pictur
                            std::max(box.bottom, y)};
         return box;
     };
-    const Box bar = difference(draw("bar.png", {"--colour-bar"}));
+    const Box bar = difference(draw("bar.png", {"--color-bar"}));
     CHECK(bar.left > 160);  // at the right edge
     CHECK(bar.right > 290);
     CHECK(bar.bottom - bar.top > 100);

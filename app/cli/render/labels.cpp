@@ -16,13 +16,14 @@ void LabelOptions::add_to(CLI::App& app) {
             name, [this, shown] { colour_bar = shown; }, help);
     };
     auto* const with =
-        bar("--colour-bar", true,
+        bar("--color-bar", true,
             "The colours with their numbers (default: where view.color_by of the scene chooses "
             "them)")
             ->group(group);
-    bar("--no-colour-bar", false, "Without them")->excludes(with)->group(group);
-    bar("--color-bar", true, "")->group("");  // the other spelling
-    bar("--no-color-bar", false, "")->group("");
+    bar("--no-color-bar", false, "Without them")->excludes(with)->group(group);
+    // The British spellings of earlier versions.
+    bar("--colour-bar", true, "")->group("");
+    bar("--no-colour-bar", false, "")->group("");
     app.add_flag("--time-stamp", time_stamp, "Simulated time in s, and the iteration")
         ->group(group);
     app.add_option("--label-scale", scale,

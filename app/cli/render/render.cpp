@@ -261,7 +261,7 @@ void make_film(const Options& options, session::ColourLook look, const std::stri
 // options say otherwise.
 session::ColourLook choose_colours(Options& options, const document::Document& document,
                                    const session::Snapshot& now) {
-    const char* asked_by = "--colour-by";
+    const char* asked_by = "--color-by";
     std::optional<bool>& bar = options.labels.colour_bar;
     session::ColourLook look = session::ColourLook::of(document);
     if (options.colour == "none") {
@@ -279,8 +279,8 @@ session::ColourLook choose_colours(Options& options, const document::Document& d
         });
     if (!own) check_name(options.colour, now.view.colours, asked_by);
     if (bar.value_or(false) && options.colour.empty())
-        throw Error("there are no colours for --colour-bar to explain")
-            .remedy("say what is shown with --colour-by");
+        throw Error("there are no colours for --color-bar to explain")
+            .remedy("say what is shown with --color-by");
     // A range in the scene is of what the scene shows.
     if (options.colour != look.by && look.range == session::ColourLook::Range::hand)
         look.range = session::ColourLook::Range::run;
@@ -408,7 +408,7 @@ void add_view_options(CLI::App& app, Options& o) {
 
 void add_colour_options(CLI::App& app, Options& o) {
     constexpr const char* group = "Colours and arrows";
-    app.add_option("--colour-by", o.colour,
+    app.add_option("--color-by", o.colour,
                    "What is shown as colour, such as speed; none: each thing's own colour "
                    "(default: view.color_by of the scene)")
         ->type_name("NAME")
@@ -416,16 +416,16 @@ void add_colour_options(CLI::App& app, Options& o) {
     const CLI::IsMember maps(
         std::vector<std::string>(colour_map_names.begin(), colour_map_names.end()));
     app.add_option(
-           "--colour-map", o.map,
+           "--color-map", o.map,
            "viridis, magma, cubehelix, grey (evenly lighter), turbo (a rainbow), coolwarm or "
            "purple_orange (symmetric about 0) (default: view.color_map of the scene, else "
            "viridis, or coolwarm for numbers of both signs)")
         ->check(maps)
         ->type_name("NAME")
         ->group(group);
-    // The other spelling.
-    app.add_option("--color-by", o.colour)->excludes("--colour-by")->group("");
-    app.add_option("--color-map", o.map)->check(maps)->excludes("--colour-map")->group("");
+    // The British spellings of earlier versions.
+    app.add_option("--colour-by", o.colour)->excludes("--color-by")->group("");
+    app.add_option("--colour-map", o.map)->check(maps)->excludes("--color-map")->group("");
     app.add_option("--range", o.range,
                    "Of the colours: run (all moments), frame (each moment its own) or two numbers "
                    "(default: view.color_range of the scene, else run)")
@@ -434,13 +434,19 @@ void add_colour_options(CLI::App& app, Options& o) {
         }))
         ->type_name("run|frame|LOW,HIGH")
         ->group(group);
-    auto* const log = app.add_flag("--log-colours", o.log_colours,
+    auto* const log = app.add_flag("--log-colors", o.log_colours,
                                    "Colours by the logarithm of the numbers (default: "
                                    "view.color_scale of the scene)")
                           ->group(group);
-    app.add_flag("--linear-colours", o.linear_colours, "By the numbers themselves")
+    auto* const linear =
+        app.add_flag("--linear-colors", o.linear_colours, "By the numbers themselves")
+            ->excludes(log)
+            ->group(group);
+    app.add_flag("--log-colours", o.log_colours)->excludes(linear)->group("");
+    app.add_flag("--linear-colours", o.linear_colours)
         ->excludes(log)
-        ->group(group);
+        ->excludes("--log-colours")
+        ->group("");
     app.add_flag("--symmetric", o.symmetric, "The range is the same on both sides of 0")
         ->group(group);
     app.add_option("--arrow-scale", o.arrow_scale,

@@ -66,7 +66,7 @@ def test_the_program_draws_the_same(tmp_path):
     file = tmp_path / "cage.png"
     subprocess.run(
         [program(), "render", str(CAGE), "-o", str(file), "--step", "12", "--size", "160x120"]
-        + ["--precision", "f32", "--no-colour-bar", "--quiet"],
+        + ["--precision", "f32", "--no-color-bar", "--quiet"],
         check=True,
     )
     picture = hc.load(CAGE, precision="f32").render(12, 160, 120)

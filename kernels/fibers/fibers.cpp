@@ -112,7 +112,7 @@ void build_fibers(const Settings& settings, Model& model) {
     particles::publish_shown(
         model,
         {.owner = name,
-         .name = "fibre tension",
+         .name = "fiber tension",
          .unit = "Pa",
          .meaning = "force per area at rest in each element, positive where it pulls",
          .body = settings.choice("of")},

@@ -220,9 +220,9 @@ TEST_CASE(
                 (plane ? "[1, 0]" : "[1, 0, 0]") + "}]");
             for (const int steps : {0, 1, 3}) {
                 const double alpha = 0.2 + 0.1 * std::sin(2 * pi * 1.5 * steps / 20 + 0.4);
-                CHECK(shown(*s, "fibre tension of left", steps)[0] ==
+                CHECK(shown(*s, "fiber tension of left", steps)[0] ==
                       doctest::Approx(70 * (std::hypot(0.2, 1.3) - 1 + alpha)).epsilon(1e-12));
-                CHECK(shown(*s, "fibre tension of right", steps)[0] ==
+                CHECK(shown(*s, "fiber tension of right", steps)[0] ==
                       doctest::Approx(40 * 0.1).epsilon(1e-12));
             }
             // Two of one solid have names of their own.
@@ -230,8 +230,8 @@ TEST_CASE(
             for (const model::ShownQuantity& q : model::shown_quantities(s->model()))
                 names.push_back(model::shown_name(s->model(), q));
             CHECK(names == std::vector<std::string>{"energy density", "von Mises stress",
-                                                    "fibre tension of left",
-                                                    "fibre tension of right"});
+                                                    "fiber tension of left",
+                                                    "fiber tension of right"});
         }
 }
 

@@ -192,8 +192,8 @@ TEST_CASE("command: the range of colours is that of the run, of each moment, or 
     CHECK(run == draw({"--range", "run"}, "color_range", "\"frame\""));
     CHECK(draw({"--range", "2,4"}) == draw({}, "color_range", "[2, 4]"));
     CHECK(draw({"--range", "2,4"}) != run);
-    CHECK(draw({"--color-map", "grey"}) == draw({}, "color_map", "\"grey\""));
-    CHECK(draw({"--color-map", "grey"}) != run);
+    CHECK(draw({"--color-map", "gray"}) == draw({}, "color_map", "\"gray\""));
+    CHECK(draw({"--color-map", "gray"}) != run);
     const auto log = draw({"--range", "2,8", "--log-colors"});
     CHECK(log == draw({"--range", "2,8"}, "color_scale", "\"log\""));
     CHECK(log != draw({"--range", "2,8", "--linear-colors"}, "color_scale", "\"log\""));

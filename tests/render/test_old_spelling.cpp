@@ -44,6 +44,9 @@ TEST_CASE("old spelling: flags of hindcast render") {
     CHECK(linear != log);
     const auto magma = drawn(cage, {"--color-by", "speed", "--color-map", "magma"});
     CHECK(drawn(cage, {"--colour-by", "speed", "--colour-map", "magma"}) == magma);
+    const auto gray = drawn(cage, {"--color-by", "speed", "--color-map", "gray"});
+    CHECK(drawn(cage, {"--color-by", "speed", "--color-map", "grey"}) == gray);
+    CHECK(gray != magma);
     for (const std::vector<std::string>& both :
          {std::vector<std::string>{"--colour-by", "speed", "--color-by", "speed"},
           {"--log-colours", "--linear-colors"},

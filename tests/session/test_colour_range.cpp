@@ -93,7 +93,7 @@ TEST_CASE("session: the colours that a scene's view asks for") {
     };
     CHECK(look("") == ColourLook());
     const ColourLook all = look(
-        R"("color_by": "speed", "color_range": [-1, 2], "color_scale": "log", "color_map": "grey")");
+        R"("color_by": "speed", "color_range": [-1, 2], "color_scale": "log", "color_map": "gray")");
     CHECK(all.by == "speed");
     CHECK(all.range == ColourLook::Range::hand);
     CHECK(all.ends == std::array<double, 2>{-1, 2});
@@ -114,6 +114,12 @@ TEST_CASE("session: the colours that a scene's view asks for") {
         CHECK(look(std::string(R"("color_map": ")") + name_of(map) + "\"").map == map);
     }
     CHECK_FALSE(colour_map_named("rainbow"));
+    // Words of earlier versions.
+    CHECK(look(R"("color_map": "grey")").map == ColourMap::grey);
+    CHECK(std::string(name_of(ColourMap::grey)) == "gray");
+    CHECK(look(R"("color_by": "fibre tension")").by == "fiber tension");
+    CHECK(look(R"("color_by": "fibre tension of left")").by == "fiber tension of left");
+    CHECK(look(R"("color_by": "fibre")").by == "fibre");
     for (const char* const wrong :
          {R"("color_range": [2, 1])", R"("color_range": "fit")", R"("color_scale": "square")",
           R"("color_map": "rainbow")", R"("color_range": [1])"})

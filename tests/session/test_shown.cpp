@@ -142,7 +142,7 @@ TEST_CASE("session: tensions of cloth, and of fibres on the solid that they are 
         const char *scene, *name, *unit, *owner, *drawn;
     };
     for (const Case& c : {Case{"cloth_over_ball.json", "membrane tension", "N/m", "cloth", "cloth"},
-                          Case{"crawler.json", "fibre tension", "Pa", "muscle", "body"}}) {
+                          Case{"crawler.json", "fiber tension", "Pa", "muscle", "body"}}) {
         CAPTURE(c.scene);
         OpenScene scene(test::scene_file(c.scene));
         const auto complete = scene.wait_complete();

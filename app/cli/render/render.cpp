@@ -271,6 +271,7 @@ session::ColourLook choose_colours(Options& options, const document::Document& d
         if (!bar) bar = !options.colour.empty();
         asked_by = "view.color_by";
     }
+    options.colour = session::present_field(options.colour);
     // Fields show their own values in any case.
     const bool own =
         options.colour == "field" &&
@@ -414,10 +415,11 @@ void add_colour_options(CLI::App& app, Options& o) {
         ->type_name("NAME")
         ->group(group);
     const CLI::IsMember maps(
-        std::vector<std::string>(colour_map_names.begin(), colour_map_names.end()));
+        std::vector<std::string>(colour_map_names.begin(), colour_map_names.end()),
+        [](const std::string& name) { return name == british_gray ? "gray" : name; });
     app.add_option(
            "--color-map", o.map,
-           "viridis, magma, cubehelix, grey (evenly lighter), turbo (a rainbow), coolwarm or "
+           "viridis, magma, cubehelix, gray (evenly lighter), turbo (a rainbow), coolwarm or "
            "purple_orange (symmetric about 0) (default: view.color_map of the scene, else "
            "viridis, or coolwarm for numbers of both signs)")
         ->check(maps)

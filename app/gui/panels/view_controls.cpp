@@ -32,7 +32,7 @@ constexpr MapRow maps[] = {
     {"turbo", "A rainbow: many colours to tell values apart by, not evenly light"},
     {"cool to warm", "Blue through grey to red: for numbers of both signs, symmetric about 0"},
     {"cubehelix", "Black to white with a turn of hue: evenly lighter, also in grey"},
-    {"grey", "Black to white in even steps of lightness"},
+    {"gray", "Black to white in even steps of lightness"},
     {"purple to orange", "Through grey: for numbers of both signs, symmetric about 0"}};
 static_assert(std::size(maps) == render::colour_maps);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "engine/document/read.hpp"
@@ -30,9 +31,15 @@ const char* name_of(ColourMap map) {
 }
 
 std::optional<ColourMap> colour_map_named(const std::string& name) {
+    if (name == british_gray) return ColourMap::grey;
     const auto found = std::ranges::find(colour_map_names, name);
     if (found == colour_map_names.end()) return std::nullopt;
     return static_cast<ColourMap>(found - colour_map_names.begin());
+}
+
+std::string present_field(const std::string& name) {
+    constexpr std::string_view old = "fibre tension", now = "fiber tension";
+    return name.starts_with(old) ? std::string(now) + name.substr(old.size()) : name;
 }
 
 ColourLook ColourLook::of(const document::Document& document) {
@@ -40,7 +47,7 @@ ColourLook ColourLook::of(const document::Document& document) {
     const Node* const view = document.find("/view");
     if (view == nullptr) return look;
     check_view(*view);
-    if (const Node* const by = view->find("color_by")) look.by = by->string();
+    if (const Node* const by = view->find("color_by")) look.by = present_field(by->string());
     if (const Node* const range = view->find("color_range")) {
         if (range->is_array()) {
             const std::vector<double> ends = document::numbers_of(*range, 2);

@@ -52,5 +52,8 @@ struct ColourLook {
 // Names as scenes write them ("purple_orange").
 const char* name_of(render::ColourMap map);
 std::optional<render::ColourMap> colour_map_named(const std::string& name);
+// The present name of a shown field, for the name that users write: scenes and scripts of earlier
+// versions may have its British spelling.
+std::string present_field(const std::string& name);
 
 }  // namespace hindcast::session

@@ -102,7 +102,9 @@ void check_view(const Node& view) {
         }
     }
     reader.choice_or("color_scale", {"linear", "log"}, 0);
-    if (reader.has("color_map")) reader.choice("color_map", colour_map_names);
+    const Node* const map = reader.find("color_map");
+    if (map != nullptr && !(map->is_string() && map->string() == british_gray))
+        reader.choice("color_map", colour_map_names);
     check_looks(reader);
     if (reader.has("camera")) {
         Reader camera = reader.object("camera", "the camera");
@@ -134,7 +136,7 @@ const char* view_schema() {
     "color_range": {"description": "the numbers that the first and the last colour stand for: the least and the largest of the whole run (run), of each moment (frame), or two numbers, in the unit of what is shown", "default": "run", "anyOf": [
       {"enum": ["run", "frame"]}, {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["number", "string"]}}]},
     "color_scale": {"description": "colours by the numbers, or by their logarithm, down to a ten-thousandth of the largest", "enum": ["linear", "log"], "default": "linear"},
-    "color_map": {"description": "default: viridis, and coolwarm, symmetric about 0 as purple_orange is, where the numbers have both signs; viridis, magma, cubehelix and grey get evenly lighter", "enum": ["viridis", "magma", "turbo", "coolwarm", "cubehelix", "grey", "purple_orange"]},
+    "color_map": {"description": "default: viridis, and coolwarm, symmetric about 0 as purple_orange is, where the numbers have both signs; viridis, magma, cubehelix and gray get evenly lighter", "enum": ["viridis", "magma", "turbo", "coolwarm", "cubehelix", "gray", "purple_orange"]},
     "arrows": {"description": "what is shown as arrows, such as velocity; default: none", "type": "string", "means": "arrows"},
     "most_arrows": {"description": "where there are more arrows of a kind, so many of them, spread evenly over the bodies as they start", "type": "integer", "minimum": 1, "default": 400},
     "tubes": {"description": "how thick springs and chains are drawn; default: by how close the points start to each other", "anyOf": [

@@ -27,7 +27,9 @@ namespace hindcast {
 void check_view(const document::Node& view);
 // Values of "color_map", in the order of render::ColourMap.
 inline constexpr std::array<std::string_view, 7> colour_map_names = {
-    "viridis", "magma", "turbo", "coolwarm", "cubehelix", "grey", "purple_orange"};
+    "viridis", "magma", "turbo", "coolwarm", "cubehelix", "gray", "purple_orange"};
+// "gray" as scenes of earlier versions write it. It is read, and not offered.
+inline constexpr std::string_view british_gray = "grey";
 // The JSON schema (text) of "view".
 const char* view_schema();
 

@@ -218,7 +218,7 @@ TEST_CASE("export: what a scene shows is data of the cells and points of a VTU f
         CHECK(check("energy density", {{"bar,", 350 * (s * s - 1) - 700 * std::log(s) +
                                                     550 * std::log(s) * std::log(s)},
                                        {"bar 2,", 350 * 0.25}}) == 24);
-        CHECK(check("fibre tension", {{"bar,", 5 * (s - 0.8)}}) == 12);
+        CHECK(check("fiber tension", {{"bar,", 5 * (s - 0.8)}}) == 12);
         CHECK(check("membrane tension", {{"sheet,", 60 * e * 1.1}}) == 2);
         CHECK(check("membrane energy density", {{"sheet,", 30 * e * e}}) == 2);
         const std::vector<double> tension = numbers<double>(appended(file, "tension"));

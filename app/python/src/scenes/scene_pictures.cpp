@@ -66,7 +66,7 @@ public:
             throw fault;
         }
         session::ColourLook look = session::ColourLook::of(document);
-        const std::string colour = wish.colour.value_or(look.by);
+        const std::string colour = session::present_field(wish.colour.value_or(look.by));
         // A range in the scene is of what the scene shows.
         if (colour != look.by && look.range == session::ColourLook::Range::hand)
             look.range = session::ColourLook::Range::run;

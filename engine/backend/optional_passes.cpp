@@ -17,7 +17,7 @@ constexpr PassInfo table[] = {
     {shifts, "shifts", "such loops at constant distances (stencils), without tables", true, false},
     {symmetry, "symmetry", "items that look the same from both ends, evaluated as from one", true,
      false},
-    {neighbour_runs, "neighbour-runs", "neighbours that lie side by side, loaded as vectors", true,
+    {neighbour_runs, "neighbor-runs", "neighbours that lie side by side, loaded as vectors", true,
      false},
     {stencil_blocks, "stencil-blocks", "elements of a stencil, cut out of whole blocks", true,
      false},
@@ -55,10 +55,10 @@ PassSet PassSet::without(std::string_view names) {
     PassSet found;
     while (!names.empty()) {
         const std::size_t comma = std::min(names.find(','), names.size());
-        const std::string_view name = names.substr(0, comma);
+        std::string_view name = names.substr(0, comma);
+        if (name == "neighbour-runs") name = "neighbor-runs";  // as earlier versions spelled it
         names.remove_prefix(std::min(comma + 1, names.size()));
-        const auto* const known = std::find_if(std::begin(table), std::end(table),
-                                               [&](const auto& o) { return name == o.name; });
+        const auto* const known = std::ranges::find(table, name, &PassInfo::name);
         if (known == std::end(table)) {
             std::string all;
             for (const PassInfo& o : table) all += (all.empty() ? "" : ", ") + std::string(o.name);

@@ -127,6 +127,7 @@ TEST_CASE("optional passes: names") {
     CHECK(PassSet::without(some.left_out()) == some);
     CHECK(PassSet::without("").left_out().empty());
     CHECK(PassSet::without(PassSet::none().left_out()) == PassSet::none());
+    CHECK(PassSet::without("neighbour-runs") == PassSet::without("neighbor-runs"));
     CHECK(some.with(Pass::fusion).with(Pass::symmetry) == PassSet());
     const std::string unknown = test::message([] { PassSet::without("fusion,symetry"); });
     CHECK(unknown.starts_with("there is no optional pass 'symetry'; "));

@@ -386,21 +386,24 @@ class Simulation:
         width: int = 640,
         height: int = 480,
         camera: str | Mapping[str, Any] | None = None,
-        colour_by: str | None = None,
+        color_by: str | None = None,
         arrows: str | None = None,
         floor: bool = True,
         dark: bool = True,
         edges: bool = False,
         heights: bool | float | None = None,
+        *,
+        colour_by: str | None = None,
     ) -> np.ndarray:
         """A picture after so many steps, or at the end: uint8 [height, width, 4], red first.
 
         camera: "front", "right" or "top", or a dict of some of eye, target, up (m), field_of_view
-        (degrees), orthographic, closer (times) and side; without it as the scene says. colour_by:
-        what is shown as colour, such as "speed"; "" for none. arrows: likewise, such as "velocity".
+        (degrees), orthographic, closer (times) and side; without it as the scene says. color_by:
+        what is shown as color, such as "speed"; "" for none. arrows: likewise, such as "velocity".
         heights: fields as surfaces, so many m high for each unit, or with True as high as the scene's
         view says, else 1 m; without it as the scene's view says, like the slice and tubes. Needs
         Vulkan, which may be software. Frames that were computed are kept until a value changes.
+        colour_by: color_by, as earlier versions spelled it.
         """
         if not hasattr(_core, "render_scene"):
             needs = getattr(_core, "_renderer_needs", "")
@@ -409,6 +412,10 @@ class Simulation:
                 f"{f'apt-get install {needs}, then ' if needs else ''}"
                 "pip install --force-reinstall --no-deps ./app/python -C cmake.define.HINDCAST_PYTHON_RENDER=ON"
             )
+        if colour_by is not None:
+            if color_by is not None:
+                raise _fault("colour_by", "color_by is given as well; leave this out")
+            color_by = colour_by
         if frame is None:
             frame = -1
         else:
@@ -420,7 +427,7 @@ class Simulation:
             _size(height, "height", 1, 16384),
             **_camera(camera),
             heights=_heights(heights),
-            colour_by=None if colour_by is None else _path(colour_by, "colour_by"),
+            color_by=None if color_by is None else _path(color_by, "color_by"),
             arrows=None if arrows is None else _path(arrows, "arrows"),
             floor=bool(floor),
             dark=bool(dark),

@@ -78,7 +78,7 @@ def test_the_program_draws_the_same(tmp_path):
 def middle_of_ball(sim, frame):
     """Where the picture differs from one with nothing in it: pixels from the left and the top."""
     look = {"eye": [0, -10, 1], "target": [0, 0, 1], "orthographic": False, "field_of_view": 40}
-    picture = sim.render(frame, 200, 200, look, floor=False, colour_by="")
+    picture = sim.render(frame, 200, 200, look, floor=False, color_by="")
     background = np.median(picture[..., :3].astype(int), axis=1, keepdims=True)
     seen = np.abs(picture[..., :3].astype(int) - background).sum(axis=2) > 60
     rows, columns = np.nonzero(seen)
@@ -172,7 +172,9 @@ WRONG = [
     (dict(camera={"eyes": 1}), "camera: 'eyes' is none of"),
     (dict(camera={"eye": [1, 2]}), "camera: 'eye': has the shape"),
     (dict(camera={"closer": 0}), "camera: 'closer' is from"),
-    (dict(colour_by="sped"), "colour_by: this scene has no 'sped'"),
+    (dict(color_by="sped"), "color_by: this scene has no 'sped'"),
+    (dict(colour_by="sped"), "color_by: this scene has no 'sped'"),
+    (dict(color_by="speed", colour_by="speed"), "colour_by: color_by is given as well"),
     (dict(arrows="wind"), "arrows: this scene has no 'wind'"),
 ]
 

@@ -18,7 +18,7 @@
 //
 //   for every launch
 //     bind               tables of entries, once per version of indices per_target/entry_tables
-//       neighbour-runs * neighbours that lie side by side               per_target/entry_tables
+//       neighbor-runs *  neighbours that lie side by side               per_target/entry_tables
 //     run                on threads, in blocks of items                 launch/compiled_kernel
 //       unchanged-items * items whose results are there already         launch/unchanged_items
 //       deferral *       several launches in one walk over the elements launch/deferred_work

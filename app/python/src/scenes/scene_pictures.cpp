@@ -71,7 +71,7 @@ public:
         if (colour != look.by && look.range == session::ColourLook::Range::hand)
             look.range = session::ColourLook::Range::run;
         look.by = colour;
-        check("colour_by", colour, snapshot->view.colours);
+        check("color_by", colour, snapshot->view.colours);
         session::ViewLook looks = session::ViewLook::of(document);
         if (wish.heights)
             looks.heights = *wish.heights >= 0  ? *wish.heights
@@ -182,7 +182,7 @@ void bind_pictures(nb::module_& m) {
         },
         "scene"_a, "frame"_a, "width"_a, "height"_a, "side"_a, "eye"_a.none(), "target"_a.none(),
         "up"_a.none(), "field_of_view"_a, "orthographic"_a, "closer"_a, "heights"_a.none(),
-        "colour_by"_a.none(), "arrows"_a.none(), "floor"_a, "dark"_a, "edges"_a);
+        "color_by"_a.none(), "arrows"_a.none(), "floor"_a, "dark"_a, "edges"_a);
 }
 
 }  // namespace hindcast::python

@@ -420,14 +420,14 @@ TEST_CASE("gui editing: revert brings the scene's parameters back, and is no edi
         optimise(robot);
         REQUIRE(*robot.now().values.flat != written);
         const auto reverted = [&](const std::vector<double>& values) {
-            hands.ItemClick("//###Optimiser/\xef\x83\xa2##revert");
+            hands.ItemClick("//###Optimizer/\xef\x83\xa2##revert");
             return robot.wait([&] {
                 return robot.now().values.flat && *robot.now().values.flat == values &&
                        robot.now().optimisation.shown_iteration < 0 &&
                        robot.now().run.steps_computed == robot.now().run.steps;
             });
         };
-        robot.work().requests.focus_panel = "Optimiser";
+        robot.work().requests.focus_panel = "Optimizer";
         robot.frames(3);
         CHECK(reverted(written));
         CHECK(robot.now().run.loss == loss);
@@ -492,7 +492,7 @@ TEST_CASE("gui editing: no button of the plots is cut, with large text neither")
             robot.work().settings.font_scale = scale;
             robot.work().settings.save();
             const std::string tail = scale > 1 ? "_large" : "";
-            for (const char* panel : {"Objective", "Optimiser", "Plots", "Launches"}) {
+            for (const char* panel : {"Objective", "Optimizer", "Plots", "Launches"}) {
                 robot.work().requests.focus_panel = panel;
                 robot.frames(4);
             }

@@ -22,9 +22,9 @@ TEST_CASE(
             document::Document::parse(R"({"type": "lbfgs", "iterations": 40})", "text").root(),
             "Method");
         REQUIRE(test::runs_what_is_edited(robot));
-        robot.work().requests.focus_panel = "Optimiser";
+        robot.work().requests.focus_panel = "Optimizer";
         robot.frames(3);
-        hands.ItemClick("//###Optimiser/Live");
+        hands.ItemClick("//###Optimizer/Live");
         REQUIRE(robot.wait([&] { return robot.now().optimisation.live.on; }));
         hands.KeyPress(ImGuiKey_O);
         REQUIRE(robot.wait([&] { return robot.now().optimisation.live_waits; }));
@@ -43,7 +43,7 @@ TEST_CASE(
         CHECK(history[static_cast<std::size_t>(last + 1)].loss > loss);
 
         const std::string best = std::to_string(robot.now().optimisation.best_iteration);
-        hands.ItemClick(("//###Optimiser/###Accept the best: " + best).c_str());
+        hands.ItemClick(("//###Optimizer/###Accept the best: " + best).c_str());
         CHECK(robot.wait(
             [&] { return robot.work().scene.editor().undo_name() == "Accept iteration " + best; }));
         hands.KeyPress(ImGuiKey_O);

@@ -539,10 +539,10 @@ TEST_CASE("gui: where the last iteration is not the best, both are told, and the
         CHECK(test::said(robot, "Iteration 0 is better"));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         REQUIRE(test::runs_what_is_edited(robot));
-        hands.ItemClick("//###Optimiser/**/###Go to the best: 0");
+        hands.ItemClick("//###Optimizer/**/###Go to the best: 0");
         CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 0; }));
         robot.frames(3);
-        CHECK_FALSE(hands.ItemExists("//###Optimiser/**/###Go to the best: 0"));
+        CHECK_FALSE(hands.ItemExists("//###Optimizer/**/###Go to the best: 0"));
     });
 }
 

@@ -214,7 +214,7 @@ private:
         ImGui::TextUnformatted(parameter                 ? "Parameter"
                                : group                   ? "Group of parameters"
                                : pointer == "/time"      ? "Time"
-                               : pointer == "/optimizer" ? "Optimiser"
+                               : pointer == "/optimizer" ? "Optimizer"
                                                          : "Gradients");
         ImGui::PopFont();
         ImGui::Spacing();

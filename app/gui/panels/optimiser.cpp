@@ -23,7 +23,7 @@ namespace {
 class Optimiser final : public Panel {
 public:
     Optimiser()
-        : Panel("Optimiser", icon::bolt, Place::left_bottom,
+        : Panel("Optimizer", icon::bolt, Place::left_bottom,
                 "Start, watch and steer the optimisation; method and rates") {}
 
     void draw(Context& context) override {

@@ -88,7 +88,7 @@ public:
                          "Acceleration of everything that is free (m/s^2)");
             for (const Section section : model::all_sections) draw_section(context, section);
             draw_parameters(context);
-            settings_row(work.chosen, "/optimizer", icon::sliders, "Optimiser",
+            settings_row(work.chosen, "/optimizer", icon::sliders, "Optimizer",
                          "How the parameters are changed");
             draw_groups(context);
             settings_row(work.chosen, "/gradients", icon::memory, "Gradients",

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 #include "app/gui/draw/canvas.hpp"
 #include "app/gui/draw/widgets.hpp"
@@ -31,6 +33,8 @@
 #include "app/gui/work/view/looks.hpp"
 #include "app/gui/work/workspace.hpp"
 #include "app/render/output/png.hpp"
+#include "engine/base/error.hpp"
+#include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 
 namespace hindcast::gui {
@@ -42,6 +46,22 @@ namespace {
 
 constexpr double frame_seconds = 1.0 / 60;
 constexpr double look_seconds = 0.1;  // between looks at work that goes on beside the window
+
+// Layouts of earlier versions have the British name of the panel, which would lie nowhere.
+void rename_optimizer(const fs::path& layout) {
+    constexpr std::string_view old = "[###Optimiser]", now = "[###Optimizer]";
+    try {
+        std::error_code error;
+        if (!fs::is_regular_file(layout, error)) return;
+        std::string text = read_file(layout);
+        const std::size_t at = text.find(old);
+        if (at == std::string::npos) return;
+        write_file_atomically(layout, text.replace(at, old.size(), now));
+    } catch (const Error& error) {
+        // ImGui goes on without a layout that cannot be read.
+        log_warning("{}", error.what());
+    }
+}
 
 // A chord pressed and released within one slow frame: ImGui would see the key without its
 // modifier. The events from the modifier's release on are kept for the next frame.
@@ -119,6 +139,7 @@ App::App(const Registry& registry, AppOptions options, Window* window, SessionLi
 }
 
 void App::start() {
+    rename_optimizer(options_.state_folder / "layout.ini");
     interface_ =
         std::make_unique<Interface>(options_.state_folder / "layout.ini", window_ != nullptr);
     work().messages.log = std::make_shared<ProcessLog>();

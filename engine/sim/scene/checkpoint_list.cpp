@@ -68,7 +68,7 @@ const Node& checkpoint_named(const document::Document& scene, std::string_view n
     }
     Error error(fmt::format("the scene has no checkpoint '{}'", name));
     if (known.empty())
-        throw error.remedy("keep one in the window (panel Optimiser), or write \"checkpoints\"");
+        throw error.remedy("keep one in the window (panel Optimizer), or write \"checkpoints\"");
     throw error.remedy(fmt::format("it has: {}", fmt::join(known, ", ")));
 }
 

@@ -166,7 +166,7 @@ TEST_CASE("gui idle: a paused scene, wherever the mouse rests") {
     Robot robot({.draws = true});
     open_and_stop(robot);
     for (const char* item : {"//###View/picture", "//##timeline/**/time slider",
-                             "//###Optimiser/Live", "//###Scene/###Add"}) {
+                             "//###Optimizer/Live", "//###Scene/###Add"}) {
         move_to(middle_of(robot, item));
         check_rests(robot, item, of_an_event);
         CHECK(tooltip_is_shown());

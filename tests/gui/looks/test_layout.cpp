@@ -16,15 +16,18 @@
 #include "app/gui/work/state/requests.hpp"
 #include "app/gui/work/state/settings.hpp"
 #include "app/gui/work/view/looks.hpp"
+#include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/patience.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using test::Robot;
 
 namespace {
 
-constexpr const char* panels[] = {"View",      "Scene file",     "Scene",     "Optimiser",
+constexpr const char* panels[] = {"View",      "Scene file",     "Scene",     "Optimizer",
                                   "Objective", "Inspector",      "Sliders",   "Plots",
                                   "Results",   "Gradient check", "Landscape", "Identification",
                                   "Launches",  "Memory",         "Warnings",  "Log"};
@@ -209,20 +212,35 @@ TEST_CASE(
             REQUIRE(window != nullptr);
             return window->DockId;
         };
-        CHECK(place("Inspector") != place("Optimiser"));
+        CHECK(place("Inspector") != place("Optimizer"));
         CHECK(place("Plots") != place("View"));
         gui::Settings& settings = robot.work().settings;
         settings.font_scale = 2;  // as in a window of half the size
         robot.work().settings.save();
         robot.frames(6);
-        CHECK(place("Inspector") == place("Optimiser"));
+        CHECK(place("Inspector") == place("Optimizer"));
         CHECK(place("Scene") != place("View"));
         settings.font_scale = 1;
         robot.work().settings.save();
         robot.frames(6);
-        CHECK(place("Inspector") != place("Optimiser"));
+        CHECK(place("Inspector") != place("Optimizer"));
         CHECK(place("Plots") != place("View"));
     });
+}
+
+TEST_CASE("gui layout: that of an earlier version names its panel as this version does") {
+    const test::TemporaryFolder folder;
+    const std::string place = "]\nPos=10,20\nSize=300,200\nCollapsed=0\n";
+    const std::string before = "[Window][###Scene" + place + "\n[Window][###Optimiser" + place,
+                      after = "[Window][###Scene" + place + "\n[Window][###Optimizer" + place;
+    write_file_atomically(folder.path() / "layout.ini", before);
+    gui::AppOptions options;
+    options.session.simulation.device =
+        std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::cpu, .threads = 1});
+    options.state_folder = folder.path();
+    options.tour = false;
+    const gui::App app(test::all_modules(), std::move(options), nullptr);
+    CHECK(read_file(folder.path() / "layout.ini") == after);
 }
 
 TEST_CASE("gui layout: a text is cut in its middle, at a character, and no wider than it may be") {

@@ -49,7 +49,7 @@ void pictures(Robot& robot, const std::string& name) {
 
 // A button of a checkpoint's row.
 std::string in_list(const char* name, const char* symbol, const char* id) {
-    return fmt::format("//###Optimiser/**/{}/{}##{}", name, symbol, id);
+    return fmt::format("//###Optimizer/**/{}/{}##{}", name, symbol, id);
 }
 
 void front(Robot& robot, const char* panel) {
@@ -149,12 +149,12 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             optimise(robot, hands);
             REQUIRE(robot.wait(
                 [&] { return robot.now().reports.activity == session::Activity::idle; }));
-            front(robot, "Optimiser");
+            front(robot, "Optimizer");
             const std::int64_t shown = robot.now().optimisation.shown_iteration;
             REQUIRE(shown >= 0);
             const double loss = robot.now().run.loss;
             const std::vector<double> values = *robot.now().values.flat;
-            hands.ItemClick("//###Optimiser/**/###Keep as...");
+            hands.ItemClick("//###Optimizer/**/###Keep as...");
             robot.frames(3);
             robot.picture(fmt::format("runs_keep_{}", width));
             hands.KeyCharsReplaceEnter("soft");
@@ -172,7 +172,7 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             // Back to what is written, then to the checkpoint.
             robot.work().running.send(session::Revert{});
             REQUIRE(robot.wait([&] { return !robot.now().optimisation.unaccepted; }));
-            front(robot, "Optimiser");
+            front(robot, "Optimizer");
             pictures(robot, fmt::format("runs_checkpoints_{}", width));
             hands.ItemClick(in_list("soft", icon::visible, "show").c_str());
             REQUIRE(
@@ -185,7 +185,7 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             REQUIRE(test::runs_what_is_edited(robot));
 
             // Updated with what is shown now, renamed, deleted.
-            front(robot, "Optimiser");
+            front(robot, "Optimizer");
             hands.ItemClick(in_list("soft", icon::list, "more").c_str());
             hands.ItemClick("//$FOCUSED/Update");
             REQUIRE(
@@ -257,7 +257,7 @@ TEST_CASE("gui runs: a checkpoint that does not fit is one message") {
             Document::parse(R"([{"name": "old", "values": {"cage.damping": 3}}])").root(),
             "A checkpoint");
         REQUIRE(test::runs_what_is_edited(robot));
-        front(robot, "Optimiser");
+        front(robot, "Optimizer");
         hands.ItemClick(in_list("old", icon::visible, "show").c_str());
         REQUIRE(robot.wait(
             [&] { return said(robot, "'cage.damping' is no parameter of this scene"); }));

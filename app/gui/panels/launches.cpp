@@ -58,7 +58,7 @@ public:
     void draw(Context& context) override {
         Topics& work = context.work;
         if (ImGui::Checkbox("Measure", &measure_)) work.running.send(session::Profile{measure_});
-        tip("Times every launch; costs a few per cent");
+        tip("Times every launch; costs a few percent");
         const auto& launches = work.running.now().tools.launches;
         if (launches.empty()) {
             empty_state(icon::speed, "Nothing measured yet",

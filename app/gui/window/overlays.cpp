@@ -273,7 +273,7 @@ void draw_settings(Topics& work) {
     if (ImGui::SliderFloat("Size of text", &scale, 60, 200, "%.0f %%"))
         settings.font_scale = scale / 100;
     changed |= ImGui::IsItemDeactivatedAfterEdit();
-    tip("Of text and everything around it, in per cent");
+    tip("Of text and everything around it, in percent");
     heading("Picture");
     bool smooth = settings.samples > 1;
     if (ImGui::Checkbox("Smooth edges", &smooth)) {

@@ -5,7 +5,6 @@
 // that items read themselves, the one before it and the one after it, which is loaded one trip
 // ahead. Only in the loop over full blocks, and only where a full block follows: every lane that is
 // loaded is one that an item reads.
-#include <optional>
 #include <set>
 
 #include "engine/backend/optional_passes.hpp"

@@ -74,7 +74,7 @@ private:
     TargetKernel kernel_;
     EntryTables tables_;
     std::vector<AlignedBuffer<char>> terms_;  // per reduced op
-    // Of the launch bound last.
+    // Figures of the launch bound last.
     std::int64_t targets_ = 0, items_ = 0, distance_ = 0;
     std::int32_t item_count_ = 0, more_slots_ = 0;
     std::vector<Binding> bindings_;

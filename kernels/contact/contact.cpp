@@ -6,6 +6,8 @@
 #include <map>
 
 #include "engine/document/read.hpp"
+#include "engine/geometry/kinds/distances.hpp"
+#include "engine/geometry/kinds/row.hpp"
 #include "engine/model/model.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy/carrier.hpp"
@@ -24,6 +26,15 @@ using articulated::Robot;
 using model::Model;
 using model::Phase;
 using model::Settings;
+
+// The kinds of geoms that barriers are around.
+static std::string names_of_kinds() {
+    std::string names;
+    for (const geometry::KindRow& row : geometry::kind_rows())
+        if (row.in_mjcf && geometry::has_distance(row.kind))
+            names += (names.empty() ? "" : ", ") + std::string(row.name);
+    return names;
+}
 
 namespace {
 
@@ -105,13 +116,14 @@ private:
         for (const int number : geoms) {
             const auto g = static_cast<std::size_t>(number);
             const ShapeKind kind = articulated::kind_of(static_cast<robot::GeomType>(types[g]));
-            if (!has_distance(kind))
+            if (!geometry::has_distance(kind))
                 throw s
                     .error("with",
                            fmt::format("the geom {} of '{}' is of the kind {}: barriers are around "
-                                       "planes, spheres, capsules, cylinders and boxes",
+                                       "these kinds: {}",
                                        number, robot.name,
-                                       robot::name_of(static_cast<robot::GeomType>(types[g]))))
+                                       robot::name_of(static_cast<robot::GeomType>(types[g])),
+                                       names_of_kinds()))
                     .remedy("list the geoms that soft bodies meet in \"geoms\"");
             Items& items = by_kind[kind];
             items.kind = kind;
@@ -281,9 +293,10 @@ void register_contact(Registry& registry) {
          "articulated",
          "Rigid bodies",
          "The geoms of a robot or of rigid bodies as obstacles of soft bodies, which push them in "
-         "turn: a barrier keeps points of soft bodies out of planes, spheres, capsules, cylinders "
-         "and boxes, and friction holds them by elastic bristles in the body's frame. Points "
-         "alone touch: edges should be shorter than the geoms are thick.",
+         "turn: a barrier keeps points of soft bodies out of them, and friction holds these by "
+         "elastic bristles in the body's frame. Points alone touch: edges should be shorter than "
+         "the geoms are thick. Kinds of geoms: " +
+             contact::names_of_kinds() + ".",
          {body("with").doc("the body of type articulated"),
           list("geoms")
               .optional()

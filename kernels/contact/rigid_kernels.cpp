@@ -29,7 +29,7 @@ struct Geom {
           place(geom_pos[number]),
           turned(normalize(geom_quat[number])) {}
 
-    // Of a point at s in the body's frame.
+    // s: a place in the body's frame.
     Float distance(const Vec3& s) const { return obstacle.distance(seen(s)); }
     Vec3 normal(const Vec3& s) const { return rotate(turned, obstacle.normal(seen(s))); }
     Float limit(const Vec3& s, const Vec3& way) const {
@@ -87,17 +87,6 @@ Vec3 local_in(const Vec3& x, const Vec3& place, const Quat& turned) {
 }
 
 }  // namespace
-
-bool has_distance(ShapeKind kind) {
-    switch (kind) {
-        case ShapeKind::plane:
-        case ShapeKind::sphere:
-        case ShapeKind::capsule:
-        case ShapeKind::cylinder:
-        case ShapeKind::box: return true;
-        default: return false;
-    }
-}
 
 EnergyKernels barrier_energy(ShapeKind kind) {
     return energy<3, 5>("rigid_barrier", with_geom({"stiffness", "reach"}),

@@ -22,9 +22,6 @@ namespace hindcast::contact {
 
 using geometry::ShapeKind;
 
-// True if kernels have the distance from shapes of this kind.
-bool has_distance(ShapeKind kind);
-
 EnergyKernels barrier_energy(ShapeKind kind);
 EnergyKernels friction_energy();
 // The part of the points' ways after which a tenth of the distance is left.

@@ -18,4 +18,15 @@ Float distance(ShapeKind kind, const V& p, const V& extent, const Float& size) {
     return found.value();
 }
 
+// True if distance() knows this kind.
+inline bool has_distance(ShapeKind kind) {
+    bool found = false;
+    AllKinds::with(kind, [&](auto shape) {
+        using V = lang::Vec3;
+        if constexpr (requires(const V& v, const Float& x) { shape.distance(v, v, x); })
+            found = true;
+    });
+    return found;
+}
+
 }  // namespace hindcast::geometry

@@ -210,7 +210,7 @@ private:
         if (index < solved_.size()) return potential_.carriers()[index - 1]->coordinates();
         return copied_[index - solved_.size()].copy;
     }
-    // Of those, as many as the parameter has: positions are fewer than points with those of frames.
+    // As many of those as the parameter has: positions are fewer than points with those of frames.
     std::int64_t elements_of(int index, const Array& copy) const {
         const auto k = static_cast<std::size_t>(index);
         return k < solved_.size() ? solved_[k].elements() : copy.elements();

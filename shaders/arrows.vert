@@ -1,4 +1,4 @@
-// Arrows from places along vectors: shaft and head, flat towards the viewer but lit as if round.
+// Arrows from places along vectors: shaft and head, flat toward the viewer but lit as if round.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/scene.glsl"
@@ -28,7 +28,7 @@ void main() {
     float reach = magnitude * draw.scale;
     // Nothing for a millionth of the longest.
     if (has(arrow_log))
-        reach = draw.scale * (1.0 + log2(magnitude / settled.colour_range.z) / 19.931569);
+        reach = draw.scale * (1.0 + log2(magnitude / settled.color_range.z) / 19.931569);
     const float pixel = pixel_at(start);
     if (!(reach > 1.0 * pixel)) return;
     const vec3 direction = vector / magnitude;
@@ -54,7 +54,7 @@ void main() {
     place = p;
     normal = normalize(facing + 0.9 * left * side);
     gl_Position = clip_of(p);
-#if PASS == COLOUR
+#if PASS == COLOR
     if (is_mode(1u)) gl_Position.z = gl_Position.w;  // seen through everything
 #endif
 }

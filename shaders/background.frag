@@ -13,6 +13,6 @@ void main() {
     const uint rank = ((y & 1u) << 3) | ((x & 1u) << 2) | (y & 2u) | (x >> 1);
     const float noise = (float(rank) + 0.5) / 16.0 - 0.5;
     const float t = place.y * place.y * (3.0 - 2.0 * place.y);
-    out_colour = vec4(mix(scene.background_top.rgb, scene.background_bottom.rgb, t) + noise / 255.0,
+    out_color = vec4(mix(scene.background_top.rgb, scene.background_bottom.rgb, t) + noise / 255.0,
                       1.0);
 }

@@ -1,4 +1,4 @@
-// A field as a surface over its plane; its normals by differences between the neighbours.
+// A field as a surface over its plane; its normals by differences between the neighbors.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/scene.glsl"

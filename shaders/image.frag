@@ -1,4 +1,4 @@
-// The colour of the nearest node, exactly that of the colour map; or, smoothly, of the value between
+// The color of the nearest node, exactly that of the color map; or, smoothly, of the value between
 // the four nodes around.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -17,7 +17,7 @@ void main() {
         clamp(ivec2(floor(node + 0.5)), ivec2(0), ivec2(draw.rows, draw.columns) - 1);
     const uint element = uint(nearest.x) * draw.columns + uint(nearest.y);
     if (left_out(element)) discard;
-#if PASS == COLOUR
+#if PASS == COLOR
     float value;
     if (is_mode(1u)) {
         const ivec2 corner = ivec2(floor(node));
@@ -27,7 +27,7 @@ void main() {
     } else {
         value = at(nearest);
     }
-    finish(colour_of_value(value), 1.0, gl_FragCoord.z, element);
+    finish(color_of_value(value), 1.0, gl_FragCoord.z, element);
 #elif PASS == PICK || PASS == MASK
     finish(vec3(0.0), 1.0, gl_FragCoord.z, element);
 #endif

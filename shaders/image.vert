@@ -1,4 +1,4 @@
-// A field as an image: each node is the middle of a square of one colour.
+// A field as an image: each node is the middle of a square of one color.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/scene.glsl"

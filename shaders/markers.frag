@@ -13,11 +13,11 @@ void main() {
     const float bar = max(max(min(a.x, a.y) - 0.9, 3.0 - max(a.x, a.y)), max(a.x, a.y) - 11.5);
     const float ring = abs(length(off) - 7.0) - 0.9;
     const float distance = min(bar, ring);
-#if PASS == COLOUR
+#if PASS == COLOR
     const float body = clamp(0.5 - distance, 0.0, 1.0);
     const float border = clamp(1.9 - distance, 0.0, 1.0);
     if (border <= 0.0) discard;
-    finish(mix(vec3(is_mode(1u) ? 0.97 : 0.05), draw.colour.rgb, body), max(body, 0.55 * border), 1.0, element);
+    finish(mix(vec3(is_mode(1u) ? 0.97 : 0.05), draw.color.rgb, body), max(body, 0.55 * border), 1.0, element);
 #elif PASS == PICK || PASS == MASK
     if (max(a.x, a.y) > 12.0) discard;
     finish(vec3(0.0), 1.0, depth, element);

@@ -24,10 +24,10 @@ float axis_line(float x, float width) {
 }
 
 void main() {
-#if PASS == COLOUR
+#if PASS == COLOR
     const vec3 normal = draw.a.xyz;
     const vec2 uv = vec2(dot(place, tangent), dot(place, bitangent));
-    const bool dark = draw.colour.a + float(hidden_zero) < 0.5;  // the theme: lines lighter or darker than the ground
+    const bool dark = draw.color.a + float(hidden_zero) < 0.5;  // the theme: lines lighter or darker than the ground
     if (is_flat() && is_mode(0u)) {
         const float depth = (draw.a.w - dot(normal, place)) / scene.right.w;  // pixels below
         if (depth < -0.5) discard;
@@ -36,7 +36,7 @@ void main() {
         const float hatch = clamp(1.6 - abs(stripe - 3.0), 0.0, 1.0);
         const float edge = clamp(2.5 - abs(depth - 1.0), 0.0, 1.0);
         const float alpha = clamp(depth + 0.5, 0.0, 1.0) * max(edge, 0.30 + 0.22 * hatch);
-        out_colour = vec4(draw.colour.rgb, alpha);
+        out_color = vec4(draw.color.rgb, alpha);
         return;
     }
     // The opacity of the two finest grids: draw.scale, 0 .. 1.
@@ -46,7 +46,7 @@ void main() {
     if (is_flat()) {
         const float strength = max(0.07 * fine, max(0.12 * coarse, 0.0));
         const float axes = max(axis_line(uv.x, 1.4), axis_line(uv.y, 1.4));
-        out_colour = vec4(ink, max(strength, 0.20 * axes));
+        out_color = vec4(ink, max(strength, 0.20 * axes));
         return;
     }
     const float away = distance(place, scene.focus.xyz) / scene.focus.w;
@@ -55,7 +55,7 @@ void main() {
     const float fade = clamp(1.0 - away, 0.0, 1.0) * smoothstep(0.0, 0.18, abs(slant));
     const float fade_squared = fade * fade;
     float ground = 0.0, light = 1.0;
-    vec3 base = draw.colour.rgb;
+    vec3 base = draw.color.rgb;
     if (slant > 0.0) {
         light = light_at(place, normal);
         ground = has(is_grid) ? 0.0 : 0.85 * fade_squared;
@@ -67,11 +67,11 @@ void main() {
     const float shadow = slant > 0.0 ? (1.0 - light) * 0.55 * fade : 0.0;
     const float line = max(0.16 * fine, 0.28 * coarse) * fade_squared * (slant > 0.0 ? 1.0 : 0.5);
     float alpha = max(ground, shadow);
-    vec3 colour = lit;
-    colour = mix(colour, ink, alpha + line > 0.0 ? line / (alpha + line - alpha * line) : 0.0);
+    vec3 color = lit;
+    color = mix(color, ink, alpha + line > 0.0 ? line / (alpha + line - alpha * line) : 0.0);
     alpha = alpha + line - alpha * line;
     if (alpha < 0.004) discard;
-    out_colour = vec4(colour, alpha);
+    out_color = vec4(color, alpha);
 #elif PASS == PICK || PASS == MASK
     if (is_flat() && is_mode(0u) && dot(draw.a.xyz, place) > draw.a.w) discard;
     if (distance(place, scene.focus.xyz) > 0.7 * scene.focus.w) discard;

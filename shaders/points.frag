@@ -8,10 +8,10 @@
 layout(location = 0) in vec2 corner;
 layout(location = 1) in vec3 on_billboard;
 layout(location = 2) flat in vec4 ball;
-layout(location = 3) flat in vec3 colour;
+layout(location = 3) flat in vec3 color;
 layout(location = 4) flat in uint element;
 
-#if PASS == COLOUR || PASS == PICK
+#if PASS == COLOR || PASS == PICK
 layout(depth_less) out float gl_FragDepth;
 #endif
 
@@ -33,7 +33,7 @@ bool meet(vec3 ray, out vec3 p, out vec3 normal) {
 
 void main() {
     const float inside = 1.0 - dot(corner, corner);
-#if PASS == COLOUR
+#if PASS == COLOR
     const float pixel = fwidth(corner.x);
     const int mask = covered(inside);
     if (mask == 0) discard;
@@ -42,15 +42,15 @@ void main() {
     if (inside < 0.0) discard;
 #endif
 
-#if PASS == COLOUR || PASS == PICK
+#if PASS == COLOR || PASS == PICK
     if (is_flat()) {
         float rim = 1.0;  // darker, where there is room for one
-#if PASS == COLOUR
+#if PASS == COLOR
         if (pixel < 0.3)
             rim -= 0.38 * smoothstep(1.0 - 2.2 * pixel, 1.0 - pixel, length(corner));
 #endif
         gl_FragDepth = draw.layer;
-        finish(colour * rim, 1.0, draw.layer, element);
+        finish(color * rim, 1.0, draw.layer, element);
         return;
     }
     const vec3 ray = -viewer_from(on_billboard);
@@ -58,8 +58,8 @@ void main() {
     if (!meet(ray, p, normal)) discard;
     const float depth = min(depth_of(p), gl_FragCoord.z);
     gl_FragDepth = depth;
-#if PASS == COLOUR
-    finish(shade(colour, p, normal, -ray), 1.0, depth, element);
+#if PASS == COLOR
+    finish(shade(color, p, normal, -ray), 1.0, depth, element);
 #else
     finish(vec3(0.0), 1.0, depth, element);
 #endif

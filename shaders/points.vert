@@ -6,8 +6,8 @@
 
 layout(location = 0) out vec2 corner;       // the ball is the unit disc
 layout(location = 1) out vec3 on_billboard;
-layout(location = 2) flat out vec4 ball;    // centre, radius
-layout(location = 3) flat out vec3 colour;
+layout(location = 2) flat out vec4 ball;    // center, radius
+layout(location = 3) flat out vec3 color;
 layout(location = 4) flat out uint element;
 
 const vec2 corners[3] = vec2[](vec2(0.0, 2.0), vec2(-1.7320508, -1.0), vec2(1.7320508, -1.0));
@@ -17,26 +17,26 @@ void main() {
     element = draw.first + i;
     corner = corners[uint(gl_VertexIndex) % 3u];
     // Obstacles are one ball with numbers of its own.
-    const vec3 centre = is_mode(1u) ? draw.a.xyz : place_of(element);
-    colour = base_colour(has(has_values) ? shown_value(element) : vec2(0.0));
-    ball = vec4(centre, draw.radius);
-    on_billboard = centre;
+    const vec3 center = is_mode(1u) ? draw.a.xyz : place_of(element);
+    color = base_color(has(has_values) ? shown_value(element) : vec2(0.0));
+    ball = vec4(center, draw.radius);
+    on_billboard = center;
     gl_Position = nowhere;
-    if (!finite(centre) || left_out(element)) return;
+    if (!finite(center) || left_out(element)) return;
 
-    const float smallest = 0.75 * pixel_at(centre);
+    const float smallest = 0.75 * pixel_at(center);
     const float r = max(draw.radius, smallest);
     ball.w = r;
-    vec3 axis = toward_viewer(centre);
+    vec3 axis = toward_viewer(center);
     float reach = r, ahead = is_flat() ? 0.0 : r;
 #if PASS == SHADOW
-    if (cut_away(centre)) return;
+    if (cut_away(center)) return;
     const vec3 side = scene.light_right.xyz, above = scene.light_up.xyz;
     ahead = 0.0;
 #else
     vec3 side = scene.right.xyz, above = scene.up.xyz;
     if (is_perspective()) {
-        const float distance_squared = dot(scene.eye.xyz - centre, scene.eye.xyz - centre);
+        const float distance_squared = dot(scene.eye.xyz - center, scene.eye.xyz - center);
         if (distance_squared <= r * r * 1.02) return;  // the eye is inside
         const float d = sqrt(distance_squared);
         reach = (d - r) * r / sqrt(distance_squared - r * r);
@@ -44,6 +44,6 @@ void main() {
         above = cross(axis, side);
     }
 #endif
-    on_billboard = centre + axis * ahead + (side * corner.x + above * corner.y) * reach;
+    on_billboard = center + axis * ahead + (side * corner.x + above * corner.y) * reach;
     gl_Position = clip_of(on_billboard);
 }

@@ -10,7 +10,7 @@ layout(location = 1) flat in vec4 first_end;
 layout(location = 2) flat in vec4 last_end;
 layout(location = 3) flat in vec3 facing;
 layout(location = 4) flat in vec3 side;
-layout(location = 5) flat in vec3 colour;
+layout(location = 5) flat in vec3 color;
 layout(location = 6) flat in uint element;
 
 #if PASS != SHADOW
@@ -31,7 +31,7 @@ void main() {
     const float s = clamp(along_across.x, 0.0, seen);
     const vec2 off = vec2(along_across.x - s, along_across.y) / r;
     const float inside = 1.0 - dot(off, off);
-#if PASS == COLOUR
+#if PASS == COLOR
     const int mask = covered(inside);
     if (mask == 0) discard;
     gl_SampleMask[0] = mask;
@@ -47,14 +47,14 @@ void main() {
     vec3 normal = off.x * forth + off.y * side + sqrt(max(inside, 0.0)) * facing;
     vec3 p = on_axis + r * normal;
     if (!seen_at(p, normal, r)) discard;
-#if PASS == COLOUR || PASS == PICK
+#if PASS == COLOR || PASS == PICK
     const float depth = depth_of(p);
     gl_FragDepth = depth;
-#if PASS == COLOUR
+#if PASS == COLOR
     if (is_flat()) {
-        finish(colour, 1.0, depth, element);
+        finish(color, 1.0, depth, element);
     } else {
-        finish(shade(colour, p, normal, facing), 1.0, depth, element);
+        finish(shade(color, p, normal, facing), 1.0, depth, element);
     }
 #else
     finish(vec3(0.0), 1.0, depth, element);

@@ -9,7 +9,7 @@ layout(location = 1) flat out vec4 first_end;  // place; radius
 layout(location = 2) flat out vec4 last_end;   // place; length as it is seen
 layout(location = 3) flat out vec3 facing;     // toward the viewer
 layout(location = 4) flat out vec3 side;
-layout(location = 5) flat out vec3 colour;
+layout(location = 5) flat out vec3 color;
 layout(location = 6) flat out uint element;
 
 void main() {
@@ -21,7 +21,7 @@ void main() {
     uint i = 2u * (draw.first + element), j = i + 1u;
     if (is_mode(0u)) { i = indices[i]; j = indices[j]; }
     const vec3 a = place_of(i), b = place_of(j);
-    colour = base_colour(has(has_values) ? shown_value(element) : vec2(0.0));
+    color = base_color(has(has_values) ? shown_value(element) : vec2(0.0));
     along_across = vec2(0.0);
     first_end = vec4(a, 0.0);
     last_end = vec4(b, 0.0);

@@ -7,7 +7,7 @@
 // not hold; tests/run repeats these lines at its end.
 //
 // A case is skipped when it states a reason (tests/support/skip.hpp); a case that checked something
-// and failed counts as failed even if it was skipped afterwards.
+// and failed counts as failed even if it was skipped afterward.
 //
 // The CUDA device of the tests is the driver in software (tests/cuda_driver), unless
 // HINDCAST_CUDA_DRIVER and HINDCAST_NVRTC name others.

@@ -120,7 +120,7 @@ Command add_check(CLI::App& app) {
         "Verdicts: ok; a kink: the derivative to the left is not the one to the right, and the\n"
         "adjoint is one of them or lies between; not smooth: the adjoint is that of the program,\n"
         "but wider differences do not lead to it (contact that happens at whole steps, jumps), so\n"
-        "that an optimiser is misled; WRONG: differences agree with each other and not with the\n"
+        "that an optimizer is misled; WRONG: differences agree with each other and not with the\n"
         "adjoint; unclear: too coarse for the tolerance. \"holds within\" is the widest step,\n"
         "relative to the parameter, from which on the loss follows the adjoint within 5 %.\n"
         "\"minima\" (implicit integrators): how far from the exact minima the steps' searches "

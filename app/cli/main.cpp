@@ -105,7 +105,7 @@ const char* why_no_window() {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("Interactive differentiable physics: runs, differentiates and optimises scenes.",
+    CLI::App app("Interactive differentiable physics: runs, differentiates and optimizes scenes.",
                  "hindcast");
     app.set_version_flag("--version", std::string("hindcast ") + version(), "Print the version");
     app.set_help_flag("-h,--help", "Print this help");

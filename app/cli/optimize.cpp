@@ -158,7 +158,7 @@ public:
     }
 
 private:
-    // Optimises from all starts and goes to the best one, which is optimised once more by itself.
+    // Optimizes from all starts and goes to the best one, which is optimized once more by itself.
     // False if interrupted.
     bool choose_start() {
         const std::vector<std::unique_ptr<Simulation>> others = on_other_devices(simulation_);
@@ -275,7 +275,7 @@ private:
             if (std::all_of(first, first + static_cast<std::ptrdiff_t>(p.entries.size()),
                             [](double g) { return g == 0; }))
                 log_warning(
-                    "the gradient of '{}' is exactly 0 where the optimisation starts: the loss "
+                    "the gradient of '{}' is exactly 0 where the optimization starts: the loss "
                     "does "
                     "not depend on it there; look whether the objective can feel it",
                     p.path);
@@ -310,7 +310,7 @@ private:
     }
 
     // After a failure, such as that of a full disk: saves what can still be saved, and reports it.
-    // The error stays the one that ended the optimisation.
+    // The error stays the one that ended the optimization.
     void keep_what_is_there(Error& failure) {
         const auto attempt = [](const auto& work) {
             try {
@@ -453,7 +453,7 @@ Command add_optimize(CLI::App& app) {
     CLI::Option* const starts =
         command
             ->add_option("--starts", options->starts,
-                         "Optimise from so many starts, the scene's values and random ones within "
+                         "Optimize from so many starts, the scene's values and random ones within "
                          "the bounds (--seed), and keep the best")
             ->check(CLI::Range(std::size_t{1}, MultiStart::most_starts))
             ->type_name("N")

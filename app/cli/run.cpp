@@ -42,7 +42,7 @@ void print_outcome(Simulation& simulation, double build_seconds, double run_seco
         const MinimizationTotals& t = minimization->totals();
         const double solves = std::max(1.0, static_cast<double>(t.solves));
         fmt::print(
-            "  minimised   {:.1f} iterations a step, at most {}; residual {:.1e} N at most\n",
+            "  minimized   {:.1f} iterations a step, at most {}; residual {:.1e} N at most\n",
             t.all.iterations / solves, t.most_iterations, t.all.residual);
         if (t.all.projected > 0 || t.all.refused > 0)
             fmt::print(

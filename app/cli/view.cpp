@@ -34,7 +34,7 @@ struct ViewOptions {
     SceneOptions scene;
     std::string size = "1280x800", transport = "auto", screenshot, state;
     int frames = 60;
-    bool no_tour = false, optimise = false, commands = false;
+    bool no_tour = false, optimize = false, commands = false;
 };
 
 std::pair<int, int> parse_size(const std::string& text) {
@@ -64,7 +64,7 @@ std::string check_transport(const std::string& text) {
     return "";
 }
 
-// Frames one after the other until the scene is there (and optimised), then as many as were asked
+// Frames one after the other until the scene is there (and optimized), then as many as were asked
 // for.
 int draw_without_window(gui::App& app, const ViewOptions& options) {
     const std::chrono::steady_clock::time_point end =
@@ -76,9 +76,9 @@ int draw_without_window(gui::App& app, const ViewOptions& options) {
         failed = work.running.now().reports.error != nullptr;
         const bool building = work.handover.is_opening() || work.values.waits() ||
                               work.running.now().reports.activity == session::Activity::building;
-        const auto& history = work.running.now().optimisation.history;
-        const bool ended = history && !history->empty() && !work.running.is_optimising();
-        if (!building && (!options.optimise || ended || failed)) --left;
+        const auto& history = work.running.now().optimization.history;
+        const bool ended = history && !history->empty() && !work.running.is_optimizing();
+        if (!building && (!options.optimize || ended || failed)) --left;
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
     render::write_png(options.screenshot, app.screenshot());
@@ -126,7 +126,7 @@ int view(const ViewOptions& options) {
     if (options.screenshot.empty())
         window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast", width, height});
     gui::App app(registry(), std::move(app_options), window.get());
-    app.work().opening.optimise_when_open = options.optimise;
+    app.work().opening.optimize_when_open = options.optimize;
     app.work().opening.checkpoint_when_open = options.scene.checkpoint;
     if (!options.scene.scene.empty()) app.work().opening.open(options.scene.scene);
     if (window == nullptr) return draw_without_window(app, options);
@@ -141,7 +141,7 @@ int view(const ViewOptions& options) {
 
 Command add_view(CLI::App& app) {
     CLI::App* command =
-        app.add_subcommand("view", "Open the window: see, edit, scrub and optimise a scene");
+        app.add_subcommand("view", "Open the window: see, edit, scrub and optimize a scene");
     auto options = std::make_shared<ViewOptions>();
     options->scene.add_to(*command);
     command->get_option("scene")->required(false)->description(
@@ -183,12 +183,12 @@ Command add_view(CLI::App& app) {
         ->type_name("DIR")
         ->group("Window");
     command
-        ->add_flag("--optimize", options->optimise,
-                   "Optimise the scene as soon as it is open; with --screenshot the frames begin "
+        ->add_flag("--optimize", options->optimize,
+                   "Optimize the scene as soon as it is open; with --screenshot the frames begin "
                    "when that has ended")
         ->group("Window");
     // The British spelling of earlier versions.
-    command->add_flag("--optimise", options->optimise)->group("");
+    command->add_flag("--optimise", options->optimize)->group("");
     command
         ->add_flag("--commands", options->commands,
                    "Write the window's commands, keys and gestures as a page in Markdown, and end")
@@ -197,7 +197,7 @@ Command add_view(CLI::App& app) {
         ->group("Window");
     command->footer(
         "Ctrl-C and SIGTERM end it without questions; what is not saved is kept, with what the "
-        "optimisation has found, and offered at the next start.\n"
+        "optimization has found, and offered at the next start.\n"
         "Example: hindcast view scenes/spring_cage.json");
     return {command, about_scene(options->scene.scene, [options] { return view(*options); })};
 }

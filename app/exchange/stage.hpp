@@ -2,7 +2,7 @@
 //
 //   Stage   the things to draw: made once for each simulation that was built
 //   Frame   one moment of it: which of the shared slots holds its numbers
-//   View    the way of looking at it: camera, size, switches, colours
+//   View    the way of looking at it: camera, size, switches, colors
 //
 // Numbers that change from frame to frame lie in channels: arrays in memory that solver and
 // renderer share (transport.hpp), in the solver's layout (elements side by side, the components of
@@ -22,7 +22,7 @@
 
 namespace hindcast::render {
 
-using Colour = std::array<float, 4>;  // sRGB, straight alpha, 0 .. 1
+using Color = std::array<float, 4>;  // sRGB, straight alpha, 0 .. 1
 
 enum class RealType : std::uint8_t { f32, f64 };
 
@@ -46,8 +46,8 @@ struct Drawable {
         field,       // rows x columns scalars in the channel `values`: an image, or a height field,
                      // whose first node is at `origin`; Frame::numbers: {0}: not in this frame
         half_space,  // Frame::numbers: normal, offset (x, y, z, d)
-        ball,        // Frame::numbers: centre, radius
-        solid,       // triangles: Frame::meshes; Frame::numbers: centre, rotation by rows (12)
+        ball,        // Frame::numbers: center, radius
+        solid,       // triangles: Frame::meshes; Frame::numbers: center, rotation by rows (12)
         box_edges,   // Frame::numbers: low, high (6)
         markers,     // Frame::numbers: 3 each: crosses of constant size on the screen
         arrows       // from the points' `places` along the channel `values` (vectors);
@@ -58,7 +58,7 @@ struct Drawable {
     Kind kind = Kind::points;
     std::string name;  // of the scene's object
     int places = -1;   // channel of positions, or -1
-    // Channel of the numbers shown as colour (1 component), or as arrows, or -1. For points and
+    // Channel of the numbers shown as color (1 component), or as arrows, or -1. For points and
     // arrows its elements are those of `places`.
     int values = -1;
     bool ghost = false;                 // drawn pale, under everything else, not picked
@@ -76,8 +76,8 @@ struct Drawable {
     bool values_per_point = false;
     std::int64_t rows = 0, columns = 0;
     double spacing = 0;
-    Vec3 origin{};                         // m
-    Colour colour{0.6F, 0.62F, 0.66F, 1};  // where no values are shown
+    Vec3 origin{};                       // m
+    Color color{0.6F, 0.62F, 0.66F, 1};  // where no values are shown
 
     std::size_t cell_of(std::size_t triangle) const {
         return element_of.empty() ? triangle : element_of[triangle];
@@ -143,7 +143,7 @@ struct Frame {
     std::uint64_t serial = 0;  // grows with each published frame
     std::uint64_t ready = 0;   // value of the Exchange's semaphore when it is complete; 0: it is
     std::int64_t step = 0;
-    std::int64_t iteration = -1;               // of the optimisation; -1: none
+    std::int64_t iteration = -1;               // of the optimization; -1: none
     double time = 0;                           // s
     std::string arrows;                        // the field that the arrows show; empty: none
     std::vector<std::vector<double>> numbers;  // for each drawable; empty where its kind has none
@@ -177,23 +177,23 @@ struct Camera {
     bool operator==(const Camera&) const = default;
 };
 
-enum class ColourMap : std::uint8_t {
+enum class ColorMap : std::uint8_t {
     viridis,
     magma,
     turbo,
     coolwarm,
     cubehelix,
-    grey,
+    gray,
     purple_orange
 };
-constexpr std::size_t colour_maps = 7;
-// From one colour through a light middle to another: for numbers of both signs.
-constexpr bool is_diverging(ColourMap map) {
-    return map == ColourMap::coolwarm || map == ColourMap::purple_orange;
+constexpr std::size_t color_maps = 7;
+// From one color through a light middle to another: for numbers of both signs.
+constexpr bool is_diverging(ColorMap map) {
+    return map == ColorMap::coolwarm || map == ColorMap::purple_orange;
 }
 
 // On a logarithmic scale a range of one sign shows at most so much of its larger end, one of both
-// signs so much of its larger end on either side; what is smaller has the colour of 0.
+// signs so much of its larger end on either side; what is smaller has the color of 0.
 constexpr double smallest_log_part = 1e-4;
 
 struct Bounds {
@@ -203,7 +203,7 @@ struct Bounds {
 struct Label {
     Vec3 place{};
     std::string text;
-    Colour colour{1, 1, 1, 1};
+    Color color{1, 1, 1, 1};
 
     bool operator==(const Label&) const = default;
 };
@@ -226,16 +226,16 @@ struct Tubes {
 struct View {
     int width = 1280, height = 720, samples = 4;  // samples per pixel: 1 or 4
     Camera camera;
-    Colour background_top{0.16F, 0.18F, 0.21F, 1}, background_bottom{0.09F, 0.10F, 0.12F, 1};
+    Color background_top{0.16F, 0.18F, 0.21F, 1}, background_bottom{0.09F, 0.10F, 0.12F, 1};
     bool floor = true, shadows = true, ambient_occlusion = true, dark = true;
-    ColourMap map = ColourMap::viridis;
+    ColorMap map = ColorMap::viridis;
     bool symmetric = false;                      // the automatic range is -m .. m
     std::optional<std::array<double, 2>> range;  // none: from least to largest of what is shown
-    bool log_colours = false;                    // colours by the logarithm of numbers
+    bool log_colors = false;                     // colors by the logarithm of numbers
     bool heights = false;                        // fields as height fields instead of images
     double height_scale = 1;                     // m per unit of a field
     double arrow_scale = 1;                      // m per unit of a vector
-    bool arrow_log = false;          // length by the logarithm: arrow_scale metres for the longest,
+    bool arrow_log = false;          // length by the logarithm: arrow_scale meters for the longest,
                                      // nothing for a millionth of it
     std::int64_t most_arrows = 400;  // of a drawable; where there are more, so many, spread evenly
     std::vector<bool> hidden;        // by number of the drawable; shorter: the rest is shown

@@ -62,7 +62,7 @@ public:
     // keeps it until publish(). Never waits: the reader holds at most one.
     int begin();
     // True if begin() would find no slot, since frames are on their way in all others: the writer
-    // is ahead of its device. Then it synchronises the device and calls settle().
+    // is ahead of its device. Then it synchronizes the device and calls settle().
     bool full();
     void settle();
     // The semaphore is raised to this next; greater than ever before.

@@ -4,7 +4,7 @@
 //   NAME_0000.vtu, ...   VTK, for ParaView: all points, and as cells what the scene draws between
 //                        them; state arrays as data of points, of cells (NaN where they say
 //                        nothing) or, where they are neither, of the field; what the scene shows as
-//                        colours, such as stresses and contact forces, likewise. The cells' `object`
+//                        colors, such as stresses and contact forces, likewise. The cells' `object`
 //                        is the number that a comment at the head gives the scene's object.
 //   NAME.pvd             the series, with the time of each file
 //   NAME_0000.ply, ...   points with velocities, triangles, segments as edges; binary

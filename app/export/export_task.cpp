@@ -81,7 +81,7 @@ std::optional<Error> ExportTask::problem() const { return ready_ ? problem_ : st
 void ExportTask::run() {
     const Workplace place(wanted_.target);
     write(place.path());
-    if (background_.cancelled()) return;
+    if (background_.canceled()) return;
     try {
         if (wanted_.format == Format::usd) {
             fs::rename(fs::directory_iterator(place.path())->path(), wanted_.target);
@@ -106,9 +106,9 @@ void ExportTask::write(const fs::path& folder) {
     simulation.run(false, [&](std::int64_t done) {
         exporter.watch(done);
         progress_ = static_cast<double>(done) / total;
-        return !background_.cancelled();
+        return !background_.canceled();
     });
-    if (background_.cancelled()) return;
+    if (background_.canceled()) return;
     exporter.finish();
     if (const auto& diverged = simulation.rollout().divergence())
         divergence_ = fmt::format("the run is not finite after {} steps, where the frames end",

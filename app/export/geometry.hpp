@@ -46,7 +46,7 @@ public:
     }
     std::int64_t cell_count() const;
     bool is_single() const { return single_; }  // the run's precision
-    // x, y, z of every point as they stand, in metres; in the plane z = 0.
+    // x, y, z of every point as they stand, in meters; in the plane z = 0.
     std::vector<double> places() const;
 
 private:

@@ -1,4 +1,4 @@
-// Shown: the quantities that a scene shows as colours (engine/model/shown.hpp), as data of a
+// Shown: the quantities that a scene shows as colors (engine/model/shown.hpp), as data of a
 // geometry's points and cells under the names that the window uses.
 #pragma once
 

@@ -25,11 +25,10 @@ using Kind = Drawable::Kind;
 
 namespace {
 
-// USD's colours are linear.
-std::string colour_of(const Drawable& drawable) {
+// USD's colors are linear.
+std::string color_of(const Drawable& drawable) {
     std::vector<double> linear;
-    for (std::size_t k = 0; k < 3; ++k)
-        linear.push_back(render::linear_of_srgb(drawable.colour[k]));
+    for (std::size_t k = 0; k < 3; ++k) linear.push_back(render::linear_of_srgb(drawable.color[k]));
     return "color3f[] primvars:displayColor = " + usd_vectors(linear);
 }
 
@@ -71,7 +70,7 @@ Indexed indexed(const std::vector<Vec3>& corners) {
     return mesh;
 }
 
-// The matrix for row vectors, as in USD: (x, y, z, 1) times this. `pose`: centre, rotation by rows.
+// The matrix for row vectors, as in USD: (x, y, z, 1) times this. `pose`: center, rotation by rows.
 std::string matrix_of(const std::vector<double>& pose) {
     std::string text = "( ";
     for (std::size_t i = 0; i < 3; ++i)
@@ -128,7 +127,7 @@ std::unique_ptr<UsdScene::Thing> UsdScene::thing_of(std::size_t number,
     const auto object = [&](const char* type) {
         const std::string part = from.body ? from.body->name() : "";
         thing->object = file_.add(type, part.empty() ? drawable.name : drawable.name + "_" + part);
-        file_.set(thing->object, colour_of(drawable));
+        file_.set(thing->object, color_of(drawable));
     };
     const auto set = [&](const std::string& property) { file_.set(thing->object, property); };
     const auto widths = [&](double radius) {

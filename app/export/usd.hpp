@@ -9,7 +9,7 @@
 //   fields        Mesh of the nodes, with the values as a primvar
 //   frames, targets  curves and points with the purpose "guide"
 //
-// Metres; frame k of the file is the k-th exported one; `up` is the scene's, y in the plane.
+// Meters; frame k of the file is the k-th exported one; `up` is the scene's, y in the plane.
 #pragma once
 
 #include <filesystem>

@@ -37,7 +37,7 @@ endforeach()
 # hindcast_external(name source...): a static library of other people's sources.
 function(hindcast_external name)
     add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
-    # Undefined behaviour is looked for in our sources: with its checks ImPlot compiles for a
+    # Undefined behavior is looked for in our sources: with its checks ImPlot compiles for a
     # quarter of an hour.
     target_compile_options(${name} PRIVATE -w $<$<CONFIG:Asan>:-fno-sanitize=undefined>)
     set_target_properties(${name} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)

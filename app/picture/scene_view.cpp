@@ -102,24 +102,24 @@ std::shared_ptr<render::Exchange> Director::show(render::Renderer& renderer,
 void Director::show_iteration(std::int64_t iteration) {
     wait(
         [&](const session::Snapshot& s) {
-            return s.optimisation.history &&
-                   static_cast<std::int64_t>(s.optimisation.history->size()) > iteration;
+            return s.optimization.history &&
+                   static_cast<std::int64_t>(s.optimization.history->size()) > iteration;
         },
         [&, rows = std::size_t{0}, tries = 0](const session::Snapshot& s) mutable {
-            const std::size_t found = s.optimisation.history ? s.optimisation.history->size() : 0;
+            const std::size_t found = s.optimization.history ? s.optimization.history->size() : 0;
             tries = found > rows ? 0 : tries + 1;
             rows = found;
             if (tries > most_tries)
-                throw Error(fmt::format("the optimisation has no iteration {}: {}", iteration,
-                                        s.optimisation.stop_reason.empty()
+                throw Error(fmt::format("the optimization has no iteration {}: {}", iteration,
+                                        s.optimization.stop_reason.empty()
                                             ? "it does not go on"
-                                            : s.optimisation.stop_reason))
+                                            : s.optimization.stop_reason))
                     .remedy(rows > 0 ? fmt::format("the last one is {}", rows - 1)
                                      : "does the scene have parameters and an objective?");
-            send(session::Optimise{session::Optimise::What::one});
+            send(session::Optimize{session::Optimize::What::one});
         });
     send(session::ShowIteration{iteration});
-    wait([&](const session::Snapshot& s) { return s.optimisation.shown_iteration == iteration; });
+    wait([&](const session::Snapshot& s) { return s.optimization.shown_iteration == iteration; });
 }
 
 bool Director::show_step(std::int64_t step, bool kept) {

@@ -50,7 +50,7 @@ public:
     std::shared_ptr<render::Exchange> show(render::Renderer& renderer,
                                            std::optional<render::TransportKind> kind = {});
 
-    // The iteration's trajectory, all of it if it can be had. Throws Error if the optimisation ends
+    // The iteration's trajectory, all of it if it can be had. Throws Error if the optimization ends
     // before it.
     void show_iteration(std::int64_t iteration);
     // That step; where `kept`, and of a long run only every n-th is kept, the last kept before it.

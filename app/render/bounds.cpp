@@ -26,8 +26,8 @@ public:
             box_.high[c] = std::max(box_.high[c], place[c]);
         }
     }
-    void add(const Vec3& centre, double radius) {
-        for (const double r : {-radius, radius}) add({centre[0] + r, centre[1] + r, centre[2] + r});
+    void add(const Vec3& center, double radius) {
+        for (const double r : {-radius, radius}) add({center[0] + r, center[1] + r, center[2] + r});
     }
     std::optional<Bounds> get() const {
         return box_.low[0] <= box_.high[0] ? std::optional(box_) : std::nullopt;
@@ -116,7 +116,7 @@ void add_measurements(std::vector<Measurement>& all, const Stage& stage, const F
     }
 }
 
-// Adds the measurement of the numbers that an element is coloured by.
+// Adds the measurement of the numbers that an element is colored by.
 void add_numbers(std::vector<Measurement>& all, const Drawable& drawable, int number,
                  std::int64_t element) {
     const auto add = [&](std::int64_t first) {

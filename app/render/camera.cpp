@@ -60,9 +60,9 @@ void orbit(Camera& camera, double right_degrees, double up_degrees) {
 }
 
 void pan(Camera& camera, double right_pixels, double up_pixels, int view_height) {
-    const double metres = height_at_target(camera) / std::max(view_height, 1);
+    const double meters = height_at_target(camera) / std::max(view_height, 1);
     const Axes axes = axes_of(camera);
-    const glm::dvec3 move = -(right_pixels * of(axes.right) + up_pixels * of(axes.up)) * metres;
+    const glm::dvec3 move = -(right_pixels * of(axes.right) + up_pixels * of(axes.up)) * meters;
     camera.eye = to(of(camera.eye) + move);
     camera.target = to(of(camera.target) + move);
 }
@@ -83,7 +83,7 @@ void zoom(Camera& camera, double factor, double cursor_x, double cursor_y, doubl
 }
 
 void frame_box(Camera& camera, const Vec3& low, const Vec3& high, double aspect) {
-    const glm::dvec3 centre = (of(low) + of(high)) / 2.0;
+    const glm::dvec3 center = (of(low) + of(high)) / 2.0;
     const Axes axes = axes_of(camera);
     constexpr double margin = 1.12;
     // Each corner must fit into the four side planes; the farthest needed distance wins.
@@ -92,7 +92,7 @@ void frame_box(Camera& camera, const Vec3& low, const Vec3& high, double aspect)
         const glm::dvec3 p =
             glm::dvec3((corner & 1) ? high[0] : low[0], (corner & 2) ? high[1] : low[1],
                        (corner & 4) ? high[2] : low[2]) -
-            centre;
+            center;
         const double x = std::abs(glm::dot(p, of(axes.right))) / aspect,
                      y = std::abs(glm::dot(p, of(axes.up))), z = glm::dot(p, of(axes.forward));
         distance = std::max(distance, std::max(x, y) * margin / axes.half_tangent - z);
@@ -100,9 +100,9 @@ void frame_box(Camera& camera, const Vec3& low, const Vec3& high, double aspect)
     }
     if (!(distance > tiny) || !std::isfinite(distance)) distance = 1;
     camera.height = half_height > tiny ? 2 * half_height * margin : 2;
-    camera.target = to(centre);
+    camera.target = to(center);
     if (camera.orthographic) distance = std::max(distance, axes.distance);
-    camera.eye = to(centre - of(axes.forward) * distance);
+    camera.eye = to(center - of(axes.forward) * distance);
 }
 
 Camera default_camera(const Stage& stage, double aspect) {

@@ -97,7 +97,7 @@ private:
     void add_surface(int number, DrawConstants constants);
     void add_trails();
     void add_plane(int number, const Vec3& normal, double offset, std::uint32_t flags,
-                   const Colour& colour);
+                   const Color& color);
     void add_box(int number, const std::vector<double>& numbers);
     void add_ball(int number, const std::vector<double>& numbers);
     void add_solid(int number, const std::vector<double>& numbers, const Mesh& mesh);
@@ -175,7 +175,7 @@ void Maker::fill_scene(int shadow_map_size) {
         scene.slice = narrow(unit(view_.slice->normal), view_.slice->offset);
     const std::uint32_t range = (view_.range ? range_given : 0U) |
                                 (view_.symmetric ? std::uint32_t{range_symmetric} : 0U) |
-                                (view_.log_colours ? std::uint32_t{range_log} : 0U);
+                                (view_.log_colors ? std::uint32_t{range_log} : 0U);
     scene.flags = {list_.flat ? 1U : 0U, range, static_cast<std::uint32_t>(view_.map),
                    list_.shadows ? 1U : 0U};
 
@@ -201,10 +201,10 @@ void Maker::fill_scene(int shadow_map_size) {
 
 DrawConstants Maker::constants_of(const Drawable& drawable, int number) const {
     DrawConstants constants;
-    constants.colour = drawable.colour;
-    constants.colour[3] = !drawable.ghost          ? 1
-                          : drawable.colour[3] < 1 ? drawable.colour[3]
-                                                   : ghost_alpha;
+    constants.color = drawable.color;
+    constants.color[3] = !drawable.ghost         ? 1
+                         : drawable.color[3] < 1 ? drawable.color[3]
+                                                 : ghost_alpha;
     constants.radius = static_cast<float>(radius_in(drawable, number, *frame_));
     constants.spacing = static_cast<float>(drawable.spacing);
     constants.layer = layer_of(drawable.kind) + 1e-4F * static_cast<float>(number % 256);
@@ -315,7 +315,7 @@ bool Maker::add_thing(int number) {
             const Vec3 normal{numbers[0], numbers[1], numbers[2]};
             const double length = std::sqrt(dot(normal, normal));
             if (!(length > 0) || !std::isfinite(length)) return false;
-            add_plane(number, unit(normal), numbers[3] / length, 0, drawable.colour);
+            add_plane(number, unit(normal), numbers[3] / length, 0, drawable.color);
             return !list_.flat && dot(normal, up()) > 0.999 * length;
         }
         case Kind::ball: add_ball(number, numbers); break;
@@ -331,17 +331,17 @@ bool Maker::add_thing(int number) {
 }
 
 void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32_t flags,
-                      const Colour& colour) {
+                      const Color& color) {
     DrawConstants constants;
-    constants.colour = colour;
-    constants.colour[3] = view_.dark ? 0 : 1;
+    constants.color = color;
+    constants.color[3] = view_.dark ? 0 : 1;
     constants.flags = flags | uncut;
     if (number >= 0) constants.drawable = static_cast<std::uint32_t>(number);
     constants.layer = (flags & is_grid) != 0 ? grid_layer : layer_of(Drawable::Kind::half_space);
     constants.mode = (flags & is_grid) != 0 ? 1 : 0;
     constants.a = narrow(normal, offset);
-    const Vec3 centre = list_.flat ? view_.camera.target : middle();
-    constants.b = narrow(plus(centre, normal, offset - dot(centre, normal)), 4 * pixel_at_target());
+    const Vec3 center = list_.flat ? view_.camera.target : middle();
+    constants.b = narrow(plus(center, normal, offset - dot(center, normal)), 4 * pixel_at_target());
     // The finest grid has lines 14 to 140 pixels apart where the camera looks.
     const double level = std::log10(std::max(pixel_at_target(), 1e-30) * 14);
     constants.spacing = static_cast<float>(std::pow(10.0, std::ceil(level)));
@@ -364,11 +364,11 @@ void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32
 
 // At the height of the lowest point at the start.
 void Maker::add_grid() {
-    const Colour& bottom = view_.background_bottom;
-    Colour colour{};
+    const Color& bottom = view_.background_bottom;
+    Color color{};
     for (std::size_t c = 0; c < 3; ++c)
-        colour[c] = view_.dark ? std::min(1.0F, bottom[c] * 1.35F + 0.09F)
-                               : std::min(1.0F, bottom[c] * 0.6F + 0.40F);
+        color[c] = view_.dark ? std::min(1.0F, bottom[c] * 1.35F + 0.09F)
+                              : std::min(1.0F, bottom[c] * 0.6F + 0.40F);
     const Vec3 normal = up();
     // The box goes through the middles of the balls that stand on the grid.
     double radius = 0;
@@ -376,7 +376,7 @@ void Maker::add_grid() {
         if (drawable.kind == Drawable::Kind::points && !drawable.ghost)
             radius = std::max(radius, drawable.radius);
     const double height = list_.flat ? 0 : dot(stage_->low, normal) - radius;
-    add_plane(-1, normal, height, is_grid, colour);
+    add_plane(-1, normal, height, is_grid, color);
 }
 
 void Maker::add_line(const Vec3& a, const Vec3& b) {
@@ -413,18 +413,18 @@ void Maker::add_box(int number, const std::vector<double>& numbers) {
 
 void Maker::add_ball(int number, const std::vector<double>& numbers) {
     if (numbers.size() < 4) return;
-    const Vec3 centre{numbers[0], numbers[1], numbers[2]};
+    const Vec3 center{numbers[0], numbers[1], numbers[2]};
     const double radius = numbers[3];
-    if (!std::isfinite(dot(centre, centre)) || !(radius > 0)) return;
+    if (!std::isfinite(dot(center, center)) || !(radius > 0)) return;
     DrawConstants constants =
         constants_of(stage_->drawables[static_cast<std::size_t>(number)], number);
-    constants.a = narrow(centre, radius);
+    constants.a = narrow(center, radius);
     constants.radius = static_cast<float>(radius);
     constants.first = 0;
     constants.mode = 1;
     constants.flags &= ~std::uint32_t{has_values};
     add(Shape::points, number, 3, constants);
-    know(plus(centre, {1, 1, 1}, -radius), plus(centre, {1, 1, 1}, radius));
+    know(plus(center, {1, 1, 1}, -radius), plus(center, {1, 1, 1}, radius));
 }
 
 void Maker::add_solid(int number, const std::vector<double>& numbers, const Mesh& mesh) {
@@ -521,7 +521,7 @@ void Maker::add_trails() {
         for (std::size_t k = 1; k < line.size(); ++k, ++lines) add_line(line[k - 1], line[k]);
     if (lines == 0) return;
     DrawConstants constants;
-    constants.colour = view_.dark ? Colour{0.98F, 0.78F, 0.36F, 1} : Colour{0.80F, 0.44F, 0.05F, 1};
+    constants.color = view_.dark ? Color{0.98F, 0.78F, 0.36F, 1} : Color{0.80F, 0.44F, 0.05F, 1};
     constants.flags = unlit | pixel_radius | uncut;
     constants.radius = 0.9F;
     constants.layer = trail_layer;

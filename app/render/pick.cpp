@@ -49,7 +49,7 @@ Pick Renderer::State::pick(int x, int y) {
         FrameMemory& memory = frames[(drawn + frames.size() - 1) % frames.size()];
         run_once(context, "pick", [&](const vk::raii::CommandBuffer& commands) {
             Barriers barriers;
-            barriers.use(picking->ids.state(), Use::colour_attachment, true);
+            barriers.use(picking->ids.state(), Use::color_attachment, true);
             barriers.use(picking->depth.state(), Use::depth_attachment, true);
             barriers.record(commands);
             std::array<vk::ClearValue, 2> clear;

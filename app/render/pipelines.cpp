@@ -13,7 +13,7 @@ namespace hindcast::render {
 
 namespace {
 
-constexpr const char* pass_names[] = {"colour", "pick", "mask", "shadow"};
+constexpr const char* pass_names[] = {"color", "pick", "mask", "shadow"};
 
 struct ShapeShaders {
     const char* vertex;
@@ -33,7 +33,7 @@ void name_handle(const VulkanContext& context, Handle handle, const std::string&
                  static_cast<typename Handle::CType>(handle), name);
 }
 
-// Specialisation constants of every shader of drawables (include/scene.glsl).
+// Specialization constants of every shader of drawables (include/scene.glsl).
 struct Constants {
     vk::Bool32 wide = 0;
     std::int32_t samples = 1;
@@ -66,7 +66,7 @@ Pipelines::Pipelines(VulkanContext& context) : context_(context) {
                         make_pass(pass, samples, keeps_depth));
     };
     for (const int samples : {1, 4})
-        for (const bool keeps_depth : {false, true}) add(Pass::colour, samples, keeps_depth);
+        for (const bool keeps_depth : {false, true}) add(Pass::color, samples, keeps_depth);
     for (const Pass pass : {Pass::pick, Pass::mask, Pass::shadow}) add(pass, 1, false);
 }
 
@@ -126,15 +126,15 @@ void Pipelines::make_samplers() {
 }
 
 vk::RenderPass Pipelines::render_pass(Pass pass, int samples, bool keeps_depth) const {
-    const bool colour = pass == Pass::colour;
-    return *passes_.at({pass, colour ? samples : 1, colour && keeps_depth});
+    const bool color = pass == Pass::color;
+    return *passes_.at({pass, color ? samples : 1, color && keeps_depth});
 }
 
 // Layouts do not change inside: barriers.cpp computes every transition.
 vk::raii::RenderPass Pipelines::make_pass(Pass pass, int samples, bool keeps_depth) {
     using Load = vk::AttachmentLoadOp;
     using Store = vk::AttachmentStoreOp;
-    constexpr auto colour_layout = vk::ImageLayout::eColorAttachmentOptimal;
+    constexpr auto color_layout = vk::ImageLayout::eColorAttachmentOptimal;
     constexpr auto depth_layout = vk::ImageLayout::eDepthStencilAttachmentOptimal;
     std::vector<vk::AttachmentDescription2> attachments;
     const auto attach = [&](vk::Format format, int count, Load load, Store store,
@@ -153,7 +153,7 @@ vk::raii::RenderPass Pipelines::make_pass(Pass pass, int samples, bool keeps_dep
         return vk::AttachmentReference2(static_cast<std::uint32_t>(attachments.size()) - 1, layout,
                                         aspect);
     };
-    vk::AttachmentReference2 colour, depth, resolved_colour, resolved_depth;
+    vk::AttachmentReference2 color, depth, resolved_color, resolved_depth;
     vk::SubpassDescriptionDepthStencilResolve resolve(
         vk::ResolveModeFlagBits::eSampleZero, vk::ResolveModeFlagBits::eNone, &resolved_depth);
     vk::SubpassDescription2 subpass;
@@ -163,30 +163,28 @@ vk::raii::RenderPass Pipelines::make_pass(Pass pass, int samples, bool keeps_dep
                        depth_layout);
         subpass.setPDepthStencilAttachment(&depth);
     };
-    const auto use_colour = [&](vk::Format format, int count, Load load, bool kept) {
-        colour =
-            attach(format, count, load, kept ? Store::eStore : Store::eDontCare, colour_layout);
-        subpass.setColorAttachments(colour);
+    const auto use_color = [&](vk::Format format, int count, Load load, bool kept) {
+        color = attach(format, count, load, kept ? Store::eStore : Store::eDontCare, color_layout);
+        subpass.setColorAttachments(color);
     };
     switch (pass) {
-        case Pass::colour:
+        case Pass::color:
             // The background covers all of it.
-            use_colour(colour_format, samples, Load::eDontCare, samples == 1);
+            use_color(color_format, samples, Load::eDontCare, samples == 1);
             use_depth(samples, keeps_depth && samples == 1);
             if (samples == 1) break;
-            resolved_colour =
-                attach(colour_format, 1, Load::eDontCare, Store::eStore, colour_layout);
-            subpass.setResolveAttachments(resolved_colour);
+            resolved_color = attach(color_format, 1, Load::eDontCare, Store::eStore, color_layout);
+            subpass.setResolveAttachments(resolved_color);
             if (!keeps_depth) break;
             resolved_depth = attach(depth_format, 1, Load::eDontCare, Store::eStore,
                                     vk::ImageLayout::eAttachmentOptimal);
             subpass.setPNext(&resolve);
             break;
         case Pass::pick:
-            use_colour(pick_format, 1, Load::eClear, true);
+            use_color(pick_format, 1, Load::eClear, true);
             use_depth(1, false);
             break;
-        case Pass::mask: use_colour(mask_format, 1, Load::eClear, true); break;
+        case Pass::mask: use_color(mask_format, 1, Load::eClear, true); break;
         case Pass::shadow: use_depth(1, true); break;
     }
     vk::RenderPassCreateInfo2 info;

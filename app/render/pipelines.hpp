@@ -1,6 +1,6 @@
 // Render passes, layouts and pipelines. Pipelines are made when they are first asked for.
 //
-// Every drawable is drawn with one layout: set 0 is the view (binding 0 SceneBlock, 1 colour
+// Every drawable is drawn with one layout: set 0 is the view (binding 0 SceneBlock, 1 color
 // tables, 2 what is measured, 3 shadow map, 4 and 5 SettledBlock), set 1 the drawable in one slot
 // (0 places, 1 values, 2 indices, 3 element_of, 4 normals, 5 triangles around points), and
 // DrawConstants are pushed. Passes over the finished picture have a set of images and buffers of
@@ -18,20 +18,20 @@
 
 namespace hindcast::render {
 
-enum class Pass : std::uint8_t { colour, pick, mask, shadow };
+enum class Pass : std::uint8_t { color, pick, mask, shadow };
 
-constexpr vk::Format colour_format = vk::Format::eR8G8B8A8Unorm;
+constexpr vk::Format color_format = vk::Format::eR8G8B8A8Unorm;
 constexpr vk::Format depth_format = vk::Format::eD32Sfloat;
 constexpr vk::Format pick_format = vk::Format::eR32G32B32A32Uint;
 constexpr vk::Format mask_format = vk::Format::eR8Unorm;
 
 struct PipelineKey {
     Shape shape = Shape::points;
-    Pass pass = Pass::colour;
+    Pass pass = Pass::color;
     int samples = 1;
     bool wide = false;        // numbers are f64
     bool blended = false;     // over the picture so far, by alpha
-    bool depth_only = false;  // writes no colour
+    bool depth_only = false;  // writes no color
     bool shadowed = false;    // looks at the shadow map
     bool sliced = false;      // a plane hides what is before it
     bool strict = false;      // only fragments nearer than the depth so far, not equally near
@@ -42,7 +42,7 @@ class Pipelines {
 public:
     explicit Pipelines(VulkanContext& context);
 
-    // `keeps_depth`, for the colour pass: one sample of the depth outlives it.
+    // `keeps_depth`, for the color pass: one sample of the depth outlives it.
     vk::RenderPass render_pass(Pass pass, int samples, bool keeps_depth = false) const;
     vk::PipelineLayout layout() const { return *layout_; }
     vk::DescriptorSetLayout view_set() const { return *view_set_; }

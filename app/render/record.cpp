@@ -35,7 +35,7 @@ void Renderer::State::record_item(const vk::raii::CommandBuffer& commands, Frame
     commands.bindPipeline(
         vk::PipelineBindPoint::eGraphics,
         pipelines.draw({item.shape, how.pass, how.samples, wide, how.blended, how.depth_only,
-                        list.shadows && how.pass == Pass::colour && item.shape != Shape::background,
+                        list.shadows && how.pass == Pass::color && item.shape != Shape::background,
                         list.sliced && item.shape != Shape::background, how.strict}));
     bind(commands, vk::PipelineBindPoint::eGraphics, memory, item.drawable, item.from_host);
     commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, item.constants);
@@ -165,16 +165,16 @@ void Renderer::State::record_things(const vk::raii::CommandBuffer& commands, Fra
     const int samples = targets->samples();
     Barriers barriers;
     Target& resolved = to_lit ? targets->lit : targets->finished;
-    barriers.use(resolved.state(), Use::colour_attachment, true);
-    if (targets->colour) barriers.use(targets->colour.state(), Use::colour_attachment, true);
+    barriers.use(resolved.state(), Use::color_attachment, true);
+    if (targets->color) barriers.use(targets->color.state(), Use::color_attachment, true);
     barriers.use(targets->depth.state(), Use::depth_attachment, true);
     if (to_lit && targets->nearest)
         barriers.use(targets->nearest.state(), Use::depth_resolve, true);
     barriers.record(commands);
-    std::array<vk::ClearValue, 2> clear;  // the colour is not cleared
+    std::array<vk::ClearValue, 2> clear;  // the color is not cleared
     clear[1].setDepthStencil({0, 0});
     const vk::Rect2D area({0, 0}, resolved.extent());
-    commands.beginRenderPass({pipelines.render_pass(Pass::colour, samples, to_lit),
+    commands.beginRenderPass({pipelines.render_pass(Pass::color, samples, to_lit),
                               targets->drawing(to_lit), area, clear},
                              vk::SubpassContents::eInline);
     set_area(commands, resolved.width(), resolved.height());
@@ -183,27 +183,27 @@ void Renderer::State::record_things(const vk::raii::CommandBuffer& commands, Fra
     background.shape = Shape::background;
     background.vertices = 3;
     background.writes_depth = false;
-    record_item(commands, memory, background, {Pass::colour, samples});
+    record_item(commands, memory, background, {Pass::color, samples});
     const auto draw_group = [&](Group group, const How& how) {
         for (const Item& item : list.items)
             if (item.group == group) record_item(commands, memory, item, how);
     };
-    draw_group(Group::ground, {Pass::colour, samples, true});
+    draw_group(Group::ground, {Pass::color, samples, true});
     const bool ghosts = std::ranges::any_of(
         list.items, [](const Item& item) { return item.group == Group::ghost; });
     if (ghosts) {
         // First how near they are, so that of each ghost only what is in front is blended.
-        if (!list.flat) draw_group(Group::ghost, {Pass::colour, samples, false, true});
-        draw_group(Group::ghost, {Pass::colour, samples, true, false, list.flat});
+        if (!list.flat) draw_group(Group::ghost, {Pass::color, samples, false, true});
+        draw_group(Group::ghost, {Pass::color, samples, true, false, list.flat});
         // And then nothing is behind them; what the ground hides stays hidden.
         const vk::ClearAttachment far(vk::ImageAspectFlagBits::eDepth, 0,
                                       vk::ClearDepthStencilValue(0, 0));
         commands.clearAttachments(far, vk::ClearRect(area, 0, 1));
-        draw_group(Group::ground, {Pass::colour, samples, false, true});
+        draw_group(Group::ground, {Pass::color, samples, false, true});
     }
-    draw_group(Group::solid, {Pass::colour, samples});
-    draw_group(Group::grid, {Pass::colour, samples, true});
-    draw_group(Group::overlay, {Pass::colour, samples, true});
+    draw_group(Group::solid, {Pass::color, samples});
+    draw_group(Group::grid, {Pass::color, samples, true});
+    draw_group(Group::overlay, {Pass::color, samples, true});
     commands.endRenderPass();
 }
 
@@ -213,7 +213,7 @@ void Renderer::State::record_mask(const vk::raii::CommandBuffer& commands, Frame
     Barriers barriers;
     // Also when nothing is selected the image is read, and must hold something.
     if (view.selected_drawable >= 0 || targets->mask.state().unused()) {
-        barriers.use(targets->mask.state(), Use::colour_attachment, true);
+        barriers.use(targets->mask.state(), Use::color_attachment, true);
         barriers.record(commands);
         const vk::ClearValue nothing(vk::ClearColorValue(std::array{0.0F, 0.0F, 0.0F, 0.0F}));
         commands.beginRenderPass({pipelines.render_pass(Pass::mask, 1), targets->masking(),

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "app/render/colour_map.hpp"
+#include "app/render/color_map.hpp"
 #include "app/render/renderer_state.hpp"
 
 namespace hindcast::render {
@@ -18,10 +18,10 @@ Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
     settled = Buffer(context, sizeof(SettledBlock),
                      Usage::eStorageBuffer | Usage::eUniformBuffer | Usage::eTransferSrc,
                      Residence::device, "settled");
-    constexpr std::size_t map_bytes = std::size_t{4} * colour_steps;
+    constexpr std::size_t map_bytes = std::size_t{4} * color_steps;
     // The number after the tables is the zero of scene.glsl.
-    colours = Buffer(context, map_bytes * colour_maps + sizeof(std::uint32_t),
-                     Usage::eStorageBuffer | Usage::eTransferDst, Residence::device, "colours");
+    colors = Buffer(context, map_bytes * color_maps + sizeof(std::uint32_t),
+                    Usage::eStorageBuffer | Usage::eTransferDst, Residence::device, "colors");
     shadow_map =
         Target(context, shadow_map_size, shadow_map_size, depth_format, 1,
                vk::ImageUsageFlagBits::eDepthStencilAttachment | vk::ImageUsageFlagBits::eSampled,
@@ -33,10 +33,10 @@ Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
                                                         view, shadow_map_size, shadow_map_size, 1));
     context.name(VK_OBJECT_TYPE_FRAMEBUFFER, static_cast<VkFramebuffer>(*shadow_framebuffer),
                  "to shadow map");
-    upload(context, "upload of colours", colours, Use::shader_read, [&](std::byte* memory) {
-        std::memset(memory, 0, colours.size());
-        for (std::size_t map = 0; map < colour_maps; ++map)
-            std::memcpy(memory + map * map_bytes, colour_table(static_cast<ColourMap>(map)).data(),
+    upload(context, "upload of colors", colors, Use::shader_read, [&](std::byte* memory) {
+        std::memset(memory, 0, colors.size());
+        for (std::size_t map = 0; map < color_maps; ++map)
+            std::memcpy(memory + map * map_bytes, color_table(static_cast<ColorMap>(map)).data(),
                         map_bytes);
     });
     prepare_frames();
@@ -92,7 +92,7 @@ void Renderer::State::prepare_frames() {
         context.name(VK_OBJECT_TYPE_DESCRIPTOR_SET, static_cast<VkDescriptorSet>(sets[1]),
                      "lines" + of);
         const vk::DescriptorBufferInfo scene(*memory.scene, 0, VK_WHOLE_SIZE),
-            table(*colours, 0, VK_WHOLE_SIZE), found(*measured, 0, VK_WHOLE_SIZE),
+            table(*colors, 0, VK_WHOLE_SIZE), found(*measured, 0, VK_WHOLE_SIZE),
             result(*settled, 0, VK_WHOLE_SIZE);
         const vk::DescriptorImageInfo map(pipelines.shadow_sampler(), shadow_map.view(),
                                           vk::ImageLayout::eShaderReadOnlyOptimal);
@@ -142,9 +142,9 @@ void Renderer::State::finish(FrameMemory& memory) {
     if (memory.value == 0) return;
     context.wait(memory.value);
     const auto& found = *memory.settled.as<SettledBlock>();
-    colour_range = {found.colour_range[0], found.colour_range[1]};
+    color_range = {found.color_range[0], found.color_range[1]};
     measured_range = {found.shadow_texel[2], found.shadow_texel[3]};
-    longest = {memory.arrows, static_cast<double>(found.colour_range[2])};
+    longest = {memory.arrows, static_cast<double>(found.color_range[2])};
     if (memory.timed) {
         const auto [result, times] = memory.timestamps.getResults<std::uint64_t>(
             0, 2, 2 * sizeof(std::uint64_t), sizeof(std::uint64_t),
@@ -299,7 +299,7 @@ Image Renderer::picture(const View& view) {
     return read_image();
 }
 Pick Renderer::pick(int x, int y) { return state_->pick(x, y); }
-std::array<double, 2> Renderer::colour_range() const { return state_->colour_range; }
+std::array<double, 2> Renderer::color_range() const { return state_->color_range; }
 Renderer::Longest Renderer::longest_arrow() const { return state_->longest; }
 std::optional<std::array<double, 2>> Renderer::numbers_of(int drawable, const Element& element) {
     return state_->numbers_of(drawable, element);

@@ -54,8 +54,8 @@ public:
     // Draws the newest frame, also one that is still on its way, and waits for the picture.
     Image picture(const View& view);
     Pick pick(int x, int y);  // in pixels of the last draw, from the top left
-    // The range of colours in use in the last draw that has finished: for the colour bar.
-    std::array<double, 2> colour_range() const;
+    // The range of colors in use in the last draw that has finished: for the color bar.
+    std::array<double, 2> color_range() const;
     // The longest arrow in the last draw that has finished, in the unit of its field
     // (Frame::arrows); 0 where there are none. Also without View::arrow_log.
     struct Longest {
@@ -69,9 +69,9 @@ public:
     std::optional<Bounds> bounds_of(const std::vector<int>& drawables, const Element& part = {});
     // A box around each of these drawables, in one go.
     std::vector<std::optional<Bounds>> bounds_of_each(const std::vector<int>& drawables);
-    // The least and the largest number by which that element was coloured in the last draw: of an
-    // element of a surface that has its colours at its corners, those of the corners; else both are
-    // the same. None where it has the drawable's own colour. Waits for the device.
+    // The least and the largest number by which that element was colored in the last draw: of an
+    // element of a surface that has its colors at its corners, those of the corners; else both are
+    // the same. None where it has the drawable's own color. Waits for the device.
     std::optional<std::array<double, 2>> numbers_of(int drawable, const Element& element);
     // The places (m) of `count` points from number `first` on in the frame drawn last; z is 0 in
     // the plane. Fewer, or none, if there are not so many. Waits for the device if it alone can
@@ -90,7 +90,7 @@ public:
     };
     Counters counters() const;
 
-    // For the window: the colour image as a texture. VkImageView and VkSampler, as what
+    // For the window: the color image as a texture. VkImageView and VkSampler, as what
     // imgui_impl_vulkan takes; the view changes with the size (compare `generation`).
     struct Texture {
         void* view = nullptr;

@@ -68,7 +68,7 @@ struct Renderer::State {
                      const View& view);
     void record_picture(const vk::raii::CommandBuffer& commands, const View& view);
     struct How {
-        Pass pass = Pass::colour;
+        Pass pass = Pass::color;
         int samples = 1;
         bool blended = false, depth_only = false, strict = false;
     };
@@ -102,11 +102,11 @@ struct Renderer::State {
     bool put_to = false;  // true if the last draw went through `lit`
     Target shadow_map;
     vk::raii::Framebuffer shadow_framebuffer{nullptr};
-    Buffer colours, measured, settled;
+    Buffer colors, measured, settled;
     std::shared_ptr<PickMemory> picking;
     Buffer readback;
 
-    std::array<double, 2> colour_range{0, 1}, measured_range{0, 1};
+    std::array<double, 2> color_range{0, 1}, measured_range{0, 1};
     Longest longest;
     Buffer boxes;        // read back by bounds_of()
     Buffer read_points;  // read back by points()

@@ -26,7 +26,7 @@ enum RangeFlag : std::uint32_t { range_given = 1, range_symmetric = 2, range_log
 
 // The push constants `Draw`.
 struct DrawConstants {
-    Float4 colour{};
+    Float4 color{};
     Float4 a{}, b{};
     float radius = 0, spacing = 0, layer = 0, scale = 0;
     std::uint32_t first = 0, count = 0, rows = 0, columns = 0;
@@ -60,14 +60,14 @@ enum DrawFlag : std::uint32_t {
 // The buffer `Measured`, for the device alone.
 constexpr std::size_t measured_bytes = 48;
 
-// The block `Settled`, from which the host reads colour_range, and what was measured for it in
+// The block `Settled`, from which the host reads color_range, and what was measured for it in
 // the last two numbers of shadow_texel.
 struct SettledBlock {
     Float16 light{};
-    Float4 colour_range{}, shadow_texel{};
+    Float4 color_range{}, shadow_texel{};
 };
 static_assert(sizeof(SettledBlock) == 64 + 32);
 
-constexpr int colour_steps = 256;
+constexpr int color_steps = 256;
 
 }  // namespace hindcast::render

@@ -7,7 +7,7 @@
 
 namespace hindcast::render {
 
-// "points.vert:colour". Throws Error if there is none of that name.
+// "points.vert:color". Throws Error if there is none of that name.
 std::span<const std::uint32_t> shader_code(std::string_view name);
 
 }  // namespace hindcast::render

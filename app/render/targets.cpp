@@ -25,19 +25,19 @@ Targets::Targets(VulkanContext& context, const Pipelines& pipelines, int width, 
     using Usage = vk::ImageUsageFlagBits;
     constexpr auto half_format = vk::Format::eR32Sfloat;
     finished =
-        Target(context, width, height, colour_format, 1,
+        Target(context, width, height, color_format, 1,
                Usage::eColorAttachment | Usage::eStorage | Usage::eSampled | Usage::eTransferSrc,
                "picture");
     depth = Target(context, width, height, depth_format, samples,
                    Usage::eDepthStencilAttachment | Usage::eSampled, "depth");
     if (samples > 1)
-        colour = Target(context, width, height, colour_format, samples,
-                        Usage::eColorAttachment | Usage::eTransientAttachment, "samples");
+        color = Target(context, width, height, color_format, samples,
+                       Usage::eColorAttachment | Usage::eTransientAttachment, "samples");
     if (put_to) {
         if (samples > 1)
             nearest = Target(context, width, height, depth_format, 1,
                              Usage::eDepthStencilAttachment | Usage::eSampled, "nearest");
-        lit = Target(context, width, height, colour_format, 1,
+        lit = Target(context, width, height, color_format, 1,
                      Usage::eColorAttachment | Usage::eSampled, "lit");
         const int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
         distance = Target(context, half_width, half_height, half_format, 1,
@@ -56,10 +56,10 @@ Targets::Targets(VulkanContext& context, const Pipelines& pipelines, int width, 
 
 void Targets::make_framebuffers(VulkanContext& context, const Pipelines& pipelines) {
     const auto make = [&](const Target& target, bool keeps_depth, const std::string& name) {
-        std::vector<vk::ImageView> views = {(samples_ > 1 ? colour : target).view(), depth.view()};
+        std::vector<vk::ImageView> views = {(samples_ > 1 ? color : target).view(), depth.view()};
         if (samples_ > 1) views.push_back(target.view());
         if (samples_ > 1 && keeps_depth) views.push_back(nearest.view());
-        return framebuffer(context, pipelines.render_pass(Pass::colour, samples_, keeps_depth),
+        return framebuffer(context, pipelines.render_pass(Pass::color, samples_, keeps_depth),
                            views, target.extent(), name);
     };
     drawing_to_finished_ = make(finished, false, "to picture");

@@ -1,6 +1,6 @@
 // The images that a picture of one size is made of, and their framebuffers.
 //
-//   colour, depth    what drawables are drawn into, with 1 or 4 samples
+//   color, depth     what drawables are drawn into, with 1 or 4 samples
 //   lit, nearest     the same with one sample, before ambient occlusion and outline are put to it
 //   finished         the picture: drawn to directly where nothing is put to it
 //   mask             the silhouette of what is selected
@@ -29,7 +29,7 @@ public:
     vk::DescriptorSet set() const { return set_; }
     int samples() const { return samples_; }
 
-    Target colour, depth, lit, nearest, finished, mask, distance, open, calm;
+    Target color, depth, lit, nearest, finished, mask, distance, open, calm;
 
 private:
     void make_framebuffers(VulkanContext& context, const Pipelines& pipelines);

@@ -22,9 +22,9 @@ void BackgroundTask::start(std::function<void()> work,
 }
 
 void BackgroundTask::cancel() {
-    cancelled_ = true;
+    canceled_ = true;
     if (thread_.joinable()) thread_.join();
-    cancelled_ = false;
+    canceled_ = false;
 }
 
 SimulationOptions in_background(SimulationOptions options) {

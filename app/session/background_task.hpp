@@ -1,4 +1,4 @@
-// One piece of work at a time on a thread of its own, which can be cancelled.
+// One piece of work at a time on a thread of its own, which can be canceled.
 #pragma once
 
 #include <atomic>
@@ -18,15 +18,15 @@ public:
     BackgroundTask(const BackgroundTask&) = delete;
     BackgroundTask& operator=(const BackgroundTask&) = delete;
 
-    // Cancels the work that runs. `work` must check cancelled(). `ended` gets the Error that it
+    // Cancels the work that runs. `work` must check canceled(). `ended` gets the Error that it
     // threw, on the same thread, also after a cancellation.
     void start(std::function<void()> work, std::function<void(const std::optional<Error>&)> ended);
     void cancel();  // and waits
     // True also for work that is being replaced: its results are discarded.
-    const std::atomic<bool>& cancelled() const { return cancelled_; }
+    const std::atomic<bool>& canceled() const { return canceled_; }
 
 private:
-    std::atomic<bool> cancelled_ = false;
+    std::atomic<bool> canceled_ = false;
     std::thread thread_;
 };
 

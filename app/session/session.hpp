@@ -1,4 +1,4 @@
-// Simulation and optimisation on threads of their own: commands go in, snapshots come out, and
+// Simulation and optimization on threads of their own: commands go in, snapshots come out, and
 // frames go to the renderer's Exchange. The session does not depend on a window.
 //
 //     Session session(registry, options);

@@ -156,7 +156,7 @@ void Reverse::effect(const Op& op, Value v) {
 
 void Reverse::nested(Value v, const Op& op) {
     // In grad() only what the expression depends on is walked; in adjoint() dead code disappears
-    // afterwards.
+    // afterward.
     const auto saved = cloner.fresh_locals;
     if (op.code == OpCode::if_)
         branch(op);

@@ -71,7 +71,7 @@ struct RunOptions {
     // Work that only goes over elements is added to `deferred`; all other work runs it first.
     std::span<const Copy> copies = {};
     DeferredWork* deferred = nullptr;
-    // Receives facts about the arrays afterwards; nullptr: launches leave nothing out.
+    // Receives facts about the arrays afterward; nullptr: launches leave nothing out.
     std::vector<FactUpdate>* learned = nullptr;
 };
 

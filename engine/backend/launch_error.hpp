@@ -1,5 +1,5 @@
 // An Error that says already which launch failed: on a device that works on its own it is raised at
-// the next synchronisation, maybe while another launch is put there, which is not to blame.
+// the next synchronization, maybe while another launch is put there, which is not to blame.
 #pragma once
 
 #include <utility>

@@ -20,7 +20,7 @@ enum class Pass : std::uint8_t {
     per_target,
     shifts,
     symmetry,
-    neighbour_runs,
+    neighbor_runs,
     stencil_blocks,
     prefetch,
     quick_code,

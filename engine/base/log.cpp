@@ -36,7 +36,7 @@ Output& output() {
 }
 
 void print(spdlog::logger& logger, LogLevel level, const std::string& text) {
-    // Plain text for what is expected, a coloured word before what needs attention.
+    // Plain text for what is expected, a colored word before what needs attention.
     switch (level) {
         case LogLevel::debug: logger.set_pattern("debug: %v"); break;
         case LogLevel::info: logger.set_pattern("%v"); break;

@@ -1,4 +1,4 @@
-# Unity groups: a target's sources are compiled in groups of at most eight neighbours, so that headers are read once
+# Unity groups: a target's sources are compiled in groups of at most eight neighbors, so that headers are read once
 # a group. Switch: -DHINDCAST_GROUPS=OFF compiles every file by itself, as clang-tidy and editors want it.
 #
 #   hindcast_groups(target [DEPTH n])      after all else that is said of the target's sources

@@ -1,5 +1,5 @@
 // A formula is checked by our own grammar first (Checker), then compiled and run by muParser with
-// the operators and functions of State. muParser's optimiser stays off, since it changes rounding.
+// the operators and functions of State. muParser's optimizer stays off, since it changes rounding.
 #include "engine/document/formula.hpp"
 
 #include <fmt/format.h>

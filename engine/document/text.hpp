@@ -48,7 +48,7 @@ std::vector<std::string> split_pointer(std::string_view pointer);
 // The array index that a pointer token stands for (digits without leading zeros).
 std::optional<std::size_t> pointer_index(std::string_view token);
 
-// Number of edits (insertion, deletion, replacement, exchange of neighbours) between two names,
+// Number of edits (insertion, deletion, replacement, exchange of neighbors) between two names,
 // case ignored; stops counting above `limit` and then returns limit + 1.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit);
 

@@ -1,5 +1,5 @@
 // Evaluator turns one node into rows of numbers: written numbers are checked where they stand,
-// computed ones afterwards, with the element in the message. Sizes are checked before memory is
+// computed ones afterward, with the element in the message. Sizes are checked before memory is
 // taken.
 #include "engine/document/values.hpp"
 
@@ -467,7 +467,7 @@ Node saved_form(std::span<const double> data, int components, bool shared,
 
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t extra) {
     if (extra == 0) return seed;
-    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014), a bijection of 64 bits.
+    // The finalizer of SplitMix64 (Steele, Lea, Flood 2014), a bijection of 64 bits.
     extra += 0x9E3779B97F4A7C15;
     extra = (extra ^ extra >> 30) * 0xBF58476D1CE4E5B9;
     extra = (extra ^ extra >> 27) * 0x94D049BB133111EB;

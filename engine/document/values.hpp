@@ -11,7 +11,7 @@
 //         element (i, j, k) lies at origin + (i, j, k) * spacing. Spacing: one number or one per
 //         axis. Instead of "origin" (default 0), "center" puts the middle of the grid there.
 //     {"box": {"min": [0, 0, 0], "max": [1, 1, 1], "counts": [8, 8, 8]}}
-//         the centres of the cells: min + ((i, j, k) + 1/2) * (max - min) / counts.
+//         the centers of the cells: min + ((i, j, k) + 1/2) * (max - min) / counts.
 //     {"file": "x.npy"}                   shape (elements, components), or one row for all elements
 //     [[1, 2], [3, 4]]                    of numbers on a grid: row by row, and so a file
 //

@@ -10,7 +10,7 @@ namespace hindcast::geometry {
 inline constexpr int box_box_slots = 12;
 
 // The contact of a ball with a box.
-Contact ball_box(const Vec3& centre, const Float& radius, const Shape& box);
+Contact ball_box(const Vec3& center, const Float& radius, const Shape& box);
 
 Contacts sphere_box(const Shape& sphere, const Shape& box, const Float& reach);
 Contacts capsule_box(const Shape& capsule, const Shape& box, const Float& reach);

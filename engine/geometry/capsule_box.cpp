@@ -124,7 +124,7 @@ Float second_above_face(const CapsuleAtBox& c, const BoxFeature& f) {
     return select(f.face == -1, Float(no_way), -side * way);
 }
 
-// The axes along which the capsule points from a corner towards the box's other side.
+// The axes along which the capsule points from a corner toward the box's other side.
 struct Heading {
     Bool turned[3];  // NOLINT: one for each axis
     Bool of(const Int& axis) const {

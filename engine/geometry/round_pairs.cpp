@@ -8,7 +8,7 @@ namespace hindcast::geometry {
 
 namespace {
 
-// The normal if the centres of round shapes coincide: any would do; this one is across both axes.
+// The normal if the centers of round shapes coincide: any would do; this one is across both axes.
 Vec3 across(const Shape& a, const Shape& b) { return direction_of(cross(a.axis(2), b.axis(2))); }
 
 // The contact of a plane and a point at this distance from it.
@@ -26,10 +26,10 @@ Contact ball_ball(const Vec3& one, const Float& radius_one, const Vec3& two,
     return Contact(dist, one + normal * (radius_one + 0.5 * dist), normal);
 }
 
-Contact plane_ball(const Vec3& normal, const Vec3& through, const Vec3& centre,
+Contact plane_ball(const Vec3& normal, const Vec3& through, const Vec3& center,
                    const Float& radius) {
-    const Float dist = dot(centre - through, normal) - radius;
-    return Contact(dist, centre - normal * (radius + 0.5 * dist), normal);
+    const Float dist = dot(center - through, normal) - radius;
+    return Contact(dist, center - normal * (radius + 0.5 * dist), normal);
 }
 
 Contacts plane_sphere(const Shape& plane, const Shape& sphere, const Float& /*reach*/) {
@@ -71,11 +71,11 @@ Contacts plane_cylinder(const Shape& plane, const Shape& cylinder, const Float& 
         cylinder.radius() * select(norm(lowest) < no_length, cylinder.axis(0), normalize(lowest));
     const Vec3 sideways =
         direction_of(cross(out, down)) * (cylinder.radius() * (0.5 * std::sqrt(3.0)));
-    const Vec3 centre = cylinder.place, end = cylinder.half_length() * down;
+    const Vec3 center = cylinder.place, end = cylinder.half_length() * down;
     Contacts all;
-    const Vec3 points[] = {centre + end + out, centre - end + out,
-                           centre + end - 0.5 * out + sideways,
-                           centre + end - 0.5 * out - sideways};
+    const Vec3 points[] = {center + end + out, center - end + out,
+                           center + end - 0.5 * out + sideways,
+                           center + end - 0.5 * out - sideways};
     for (const Vec3& point : points)
         all.push_back(plane_point(normal, point, dot(point - plane.place, normal)));
     return all;

@@ -8,11 +8,11 @@
 
 namespace hindcast::geometry {
 
-// The contact of two balls; `otherwise` is its normal if their centres coincide.
+// The contact of two balls; `otherwise` is its normal if their centers coincide.
 Contact ball_ball(const Vec3& one, const Float& radius_one, const Vec3& two,
                   const Float& radius_two, const Vec3& otherwise);
 // The contact of a ball with the half space below the plane through the point `through`.
-Contact plane_ball(const Vec3& normal, const Vec3& through, const Vec3& centre,
+Contact plane_ball(const Vec3& normal, const Vec3& through, const Vec3& center,
                    const Float& radius);
 
 Contacts plane_sphere(const Shape& plane, const Shape& sphere, const Float& reach);

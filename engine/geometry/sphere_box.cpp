@@ -26,8 +26,8 @@ Way way_out(const Vec3& point, const Vec3& half) {
 
 }  // namespace
 
-Contact ball_box(const Vec3& centre, const Float& radius, const Shape& box) {
-    const Vec3 point = box.inward(centre - box.place);
+Contact ball_box(const Vec3& center, const Float& radius, const Shape& box) {
+    const Vec3 point = box.inward(center - box.place);
     const Vec3 nearest = max(-box.size, min(box.size, point));
     const Vec3 between = nearest - point;
     const Float length = norm(between);
@@ -35,7 +35,7 @@ Contact ball_box(const Vec3& centre, const Float& radius, const Shape& box) {
     const Way way = way_out(point, box.size);
     const Float dist = select(within, -way.length, length) - radius;
     const Vec3 normal = select(within, -way.out, normalize(between));
-    return Contact(dist, centre + box.outward(normal * (radius + 0.5 * dist)), box.outward(normal));
+    return Contact(dist, center + box.outward(normal * (radius + 0.5 * dist)), box.outward(normal));
 }
 
 Contacts sphere_box(const Shape& sphere, const Shape& box, const Float& /*reach*/) {

@@ -53,7 +53,7 @@ Strided strided_of(const ArrayInterface& interface);
 std::string typestr_of(ir::Type type);  // "<f4"
 
 // Numba's __cuda_array_interface__, version 3: the same, of a device. The stream that its owner has
-// written it on: missing or None asks for no synchronisation, 0 is refused, 1 is the legacy default
+// written it on: missing or None asks for no synchronization, 0 is refused, 1 is the legacy default
 // stream, 2 that of each thread.
 struct CudaArrayInterface : ArrayInterface {
     std::optional<std::int64_t> stream;

@@ -25,7 +25,7 @@ struct Effects {
     bool reduces = false;       // adds to one value per launch
     bool clears = false;        // first sets the whole array to zero
     bool leaves_zero = false;   // stores zero in all of the own element, and nothing else
-    // Afterwards nothing is left of what the array held before: it is cleared, or it has as many
+    // Afterward nothing is left of what the array held before: it is cleared, or it has as many
     // elements as there are items, and every component of each is stored on every path.
     bool defines_all = false;
     std::string not_defined;  // why not, as the rest of a sentence that begins with the parameter

@@ -14,7 +14,7 @@
 //
 // Results that C++ leaves open are defined here, the same on every back end:
 //   integer add, sub, mul, neg   wrap around
-//   div, rem                     truncate towards zero; x/0 = 0, x%0 = 0;
+//   div, rem                     truncate toward zero; x/0 = 0, x%0 = 0;
 //                                INT_MIN/-1 = INT_MIN, INT_MIN%-1 = 0
 //   shift_left, shift_right      by the width or more (the amount read as unsigned): 0, or the
 //                                sign for a signed right shift

@@ -1,7 +1,7 @@
 // Constants of the elementary functions, one struct per precision; elementary.cpp is a template
 // over them.
 //
-// A polynomial c[0] + c[1] x + ... minimises the greatest relative error of the function it serves
+// A polynomial c[0] + c[1] x + ... minimizes the greatest relative error of the function it serves
 // over its interval (Remez exchange in 70 digits), with the coefficients rounded to the precision
 // one after another, lowest first, and the rest fitted again. The comments give the error left, as
 // a power of two.

@@ -5,7 +5,7 @@
 //     ir::Kernel k = scale.trace(ir::Precision::f32);
 //
 // The lambda's first parameter is the work item; the others say how each parameter is used
-// (buffers.hpp). It runs once per trace, so host `if` and `for` specialise and unroll, and captured
+// (buffers.hpp). It runs once per trace, so host `if` and `for` specialize and unroll, and captured
 // host numbers are literals.
 #pragma once
 

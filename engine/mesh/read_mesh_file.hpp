@@ -8,10 +8,10 @@
 // A mesh from the first three has the tetrahedra, or the triangles if there are no tetrahedra:
 // triangles beside them, lines and single points are leftovers of meshers on a boundary, and are
 // skipped. Any other kind of element is an error that names it. Points keep their order and are
-// never joined; those that no element uses (centres of arcs) are left out.
+// never joined; those that no element uses (centers of arcs) are left out.
 //
 // In a surface, points at the same place are one point, since many formats (.stl) have no other way
-// to say which triangles are neighbours; convex polygons are cut into triangles, others are
+// to say which triangles are neighbors; convex polygons are cut into triangles, others are
 // refused; the transformations of a file's nodes are applied. assimp holds places in single
 // precision, so that is how exact they are. Files that a file refers to are not read.
 #pragma once
@@ -28,7 +28,7 @@
 namespace hindcast::mesh {
 
 struct MeshFile {
-    std::vector<double> points;  // x, y, z each, in metres
+    std::vector<double> points;  // x, y, z each, in meters
     std::vector<std::array<std::int64_t, 4>>
         tetrahedra;  // numbers of points, oriented as in the file
     std::vector<std::array<std::int64_t, 3>> triangles;  // empty where there are tetrahedra

@@ -4,7 +4,7 @@
 //     model.draw({name, DrawnSegments{ends}});
 //
 // Indices count the model's points; places are those of the array "position" at the time shown.
-// Quantities are read whenever a frame is made, so objects that are moved or optimised are drawn
+// Quantities are read whenever a frame is made, so objects that are moved or optimized are drawn
 // where they are.
 #pragma once
 
@@ -61,10 +61,10 @@ struct DrawnBall {
 };
 
 // A rigid obstacle where its quantities say, which at the time t has moved by velocity t and turned
-// about its centre by exp(angular_velocity t).
+// about its center by exp(angular_velocity t).
 struct DrawnSolid {
     geometry::ShapeKind kind = geometry::ShapeKind::box;
-    const Quantity* place = nullptr;   // m: centre, one end of the axis, or the grid's first node
+    const Quantity* place = nullptr;   // m: center, one end of the axis, or the grid's first node
     const Quantity* extent = nullptr;  // m: half extents, or the other end
     const Quantity* radius = nullptr;  // m, around the axis
     const Quantity* orientation = nullptr;  // angle or quaternion (w, x, y, z); null: none

@@ -7,8 +7,8 @@
 
 #include "engine/document/document.hpp"
 #include "engine/document/read.hpp"
+#include "engine/model/implicit/minimized.hpp"
 #include "engine/model/value_request.hpp"
-#include "engine/runtime/minimization/minimization.hpp"
 
 namespace hindcast::model {
 
@@ -38,32 +38,16 @@ const char* name_of(Integrator integrator) {
 }
 
 Model::Model(ModelOptions options)
-    : options_(std::move(options)),
-      energy_terms_(std::make_shared<std::vector<EnergyTerm>>()),
-      carriers_(std::make_shared<std::vector<Carrier>>()) {}
+    : options_(std::move(options)), minimized_(std::make_shared<Minimized>()) {}
 
 void Model::add_energy(EnergyTerm term) {
     if (!is_implicit())
         throw Error("internal: '" + term.name + "' is an energy in a scene of forces");
-    energy_terms_->push_back(std::move(term));
+    minimized_->add(std::move(term));
 }
 
-void Model::add_carrier(Carrier carrier) { carriers_->push_back(std::move(carrier)); }
-
-std::int64_t Model::frame_of(const std::string& carrier, std::int64_t body) {
-    std::int64_t next = points_;
-    Carrier* of = nullptr;
-    for (Carrier& c : *carriers_) {
-        if (c.name == carrier) of = &c;
-        for (const Carrier::Frame& frame : c.frames)
-            if (&c == of && frame.body == body)
-                return frame.first;
-            else
-                next = std::max(next, frame.first + frame_points);
-    }
-    if (of == nullptr) throw Error("internal: no coordinates carry '" + carrier + "'");
-    of->frames.push_back({body, next});
-    return next;
+const std::shared_ptr<Minimization>& Model::minimization() const {
+    return minimized_->minimization();
 }
 
 Range Model::add_points(const std::string& body, std::int64_t count) {

@@ -3,7 +3,7 @@
 // Points are what particle-like bodies consist of; all bodies share arrays ("position", "velocity",
 // ...), a body is a range of them. An Array is published under a name, with unit and meaning; other
 // modules find it by that name. A quantity is a number of the scene that enters the
-// physics: it has a path, may be optimised, and is bound to launches either as one value for all
+// physics: it has a path, may be optimized, and is bound to launches either as one value for all
 // (f64 scalar) or one per element.
 #pragma once
 
@@ -26,7 +26,6 @@
 #include "engine/runtime/program/program.hpp"
 
 namespace hindcast {
-struct Carrier;      // runtime/minimization/energy/carrier.hpp
 struct EnergyTerm;   // runtime/minimization/energy/energy.hpp
 class Minimization;  // runtime/minimization/minimization.hpp
 }  // namespace hindcast
@@ -100,11 +99,11 @@ struct ArrayDescription {
     std::string meaning = {};   // in one line: "velocity of each point"
     bool state = false;         // part of the state hash, the outputs and the viewer
     bool defined_anew = false;  // in each step, as the sum of what launches add to it
-    bool internal = false;      // of a module's own working: not offered as a colour
+    bool internal = false;      // of a module's own working: not offered as a color
 };
 
 // A scalar field on the nodes of a regular grid in the plane: node (i, j) is element i * columns +
-// j of `values` and lies at (i, j) * spacing, in metres.
+// j of `values` and lies at (i, j) * spacing, in meters.
 struct GridField {
     std::int64_t rows = 0, columns = 0;
     double spacing = 0;
@@ -121,6 +120,7 @@ struct PointIntegrator {
 };
 
 class Model;
+class Minimized;  // implicit/minimized.hpp
 
 // Energy that a state has: for objectives, and shown beside a run.
 struct Energy {
@@ -245,17 +245,11 @@ public:
     bool is_implicit() const { return options_.integrator != Integrator::semi_implicit_euler; }
     // An energy of points by their numbers in the scene, in an implicit scene; for build().
     void add_energy(EnergyTerm term);
-    const std::vector<EnergyTerm>& energy_terms() const { return *energy_terms_; }
-    // Coordinates of bodies that take part in that, with the points that they carry.
-    void add_carrier(Carrier carrier);
-    const std::vector<Carrier>& carriers() const { return *carriers_; }
-    // The number of the first of the points that an energy names for a body's frame (Carrier::Frame);
-    // for build(), once that carrier is there.
-    std::int64_t frame_of(const std::string& carrier, std::int64_t body);
+    // The energies and coordinates of an implicit scene.
+    Minimized& minimized() { return *minimized_; }
     // The minimization that moves the points of an implicit scene, once its modules were built;
     // else nullptr.
-    const std::shared_ptr<Minimization>& minimization() const { return minimization_; }
-    void set_minimization(std::shared_ptr<Minimization> m) { minimization_ = std::move(m); }
+    const std::shared_ptr<Minimization>& minimization() const;
     // The number of the step that runs, for a Param<Int>.
     const Array& step_counter() const { return step_counter_; }
 
@@ -294,9 +288,7 @@ private:
     std::vector<MadeFrom> made_from_;
     Program prologue_, phases_[phase_count];
     std::optional<PointIntegrator> integrator_;
-    std::shared_ptr<std::vector<EnergyTerm>> energy_terms_;
-    std::shared_ptr<std::vector<Carrier>> carriers_;
-    std::shared_ptr<Minimization> minimization_;
+    std::shared_ptr<Minimized> minimized_;
     Array step_counter_{ir::Type::i32, {1}};  // Rollout::set_step_counter()
     Warnings warnings_;
     ContactPairs contact_pairs_;

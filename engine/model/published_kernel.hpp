@@ -27,7 +27,7 @@ struct PublishedKernel {
 
     std::string name;
     std::string documentation;          // meaning of an item, formula
-    std::vector<Field> options;         // options that specialise the kernel
+    std::vector<Field> options;         // options that specialize the kernel
     std::vector<Parameter> parameters;  // of all its forms
     std::function<lang::KernelDef(const Settings& options)> make;
 };

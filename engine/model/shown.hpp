@@ -1,4 +1,4 @@
-// Quantities that follow from the state and are shown as colours or arrows, such as stresses and contact
+// Quantities that follow from the state and are shown as colors or arrows, such as stresses and contact
 // forces. A module publishes how one is computed; only quantities that are shown are computed, so a
 // run that is not shown costs nothing.
 //
@@ -34,7 +34,7 @@ struct ShownQuantity {
     // launches add to them, so that several owners may act on one point. Called once the model is
     // built.
     std::function<void(Model& model, const Array& values, Program& program)> add = {};
-    // For elements: the scene's object that has them, if that is not the owner: fibres are drawn in
+    // For elements: the scene's object that has them, if that is not the owner: fibers are drawn in
     // their solid.
     std::string body = {};
 

@@ -47,7 +47,7 @@ struct Identifiability {
     // Lengths of the columns of parameters that are not auxiliary, less their projections on the
     // auxiliary columns: the auxiliary ones follow the data freely. 0 for auxiliary parameters.
     std::vector<double> own_lengths;
-    // Singular values of these columns, normalised, in falling order. The last one is the change of
+    // Singular values of these columns, normalized, in falling order. The last one is the change of
     // the data along the direction that they determine worst, where each parameter alone would
     // change them by 1.
     std::vector<double> singular_values;

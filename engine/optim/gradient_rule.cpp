@@ -1,4 +1,4 @@
-// An update is two or three launches: the gradient in the optimiser's variable, clipped by entry,
+// An update is two or three launches: the gradient in the optimizer's variable, clipped by entry,
 // with sums of squares; where there is something to compute, the numbers of the update; then the
 // rule's formula with the projection on the bounds.
 #include "engine/optim/gradient_rule.hpp"
@@ -173,7 +173,7 @@ GradientRule::GradientRule(const Settings& settings, const Variables& variables,
     };
     look_ = launch(look_kernel(), count_,
                    {value_, gradient_, logarithmic, settings.clip_value, own_, squares_},
-                   "gradient in the optimiser's variable");
+                   "gradient in the optimizer's variable");
     const Numbers numbers{settings.type == RuleType::normalized_gradient_descent,
                           settings.clip_norm != unlimited, settings.type == RuleType::adam};
     if (numbers.normalized || numbers.clips || numbers.adam)

@@ -1,10 +1,10 @@
 // The rules that step along the gradient (settings.hpp has their formulas), as kernels over vectors
 // of f64 on a device: the point, its gradient and the state that updates hand on stay there.
 //
-//     add_look()      from values() and gradient(): the gradient in the optimiser's variable,
+//     add_look()      from values() and gradient(): the gradient in the optimizer's variable,
 //                     clipped by entry, and sums of squares
 //     add_update()    what changes from update to update (adam's beta^t), the factor that clips or
-//                     normalises, and the next values(), within their bounds
+//                     normalizes, and the next values(), within their bounds
 //
 //     x <- project(x - d)  or, with a log scale,  x <- project(x exp(-d)),   d = rate * direction
 //
@@ -28,7 +28,7 @@ public:
 
     const Array& values() const { return value_; }       // f64 {n}
     const Array& gradient() const { return gradient_; }  // physical, f64 {n}
-    // f64 {1, 6}: sums of squares of the gradient in the optimiser's variable, and of the physical
+    // f64 {1, 6}: sums of squares of the gradient in the optimizer's variable, and of the physical
     // one; each of the entries, and of the entries times 2^-600 and 2^600 (see norm_of).
     const Array& squares() const { return squares_; }
     void add_look(Sequence& sequence) const;

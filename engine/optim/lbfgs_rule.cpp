@@ -1,5 +1,5 @@
 // L-BFGS with bounds: the minimum of a quadratic model within the bounds (limited_memory.hpp), then
-// a line search towards it (line_search.hpp). One iteration is one accepted point.
+// a line search toward it (line_search.hpp). One iteration is one accepted point.
 //
 // Everything happens in the coordinates u of a SearchSpace: x = s u, or x = o exp(s u) on a log
 // scale. If no rate is written, s brings the entries of a parameter that are large where the search

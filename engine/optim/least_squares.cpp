@@ -19,7 +19,7 @@ using Matrix = Eigen::MatrixXd;
 
 constexpr double most_damping = 1e16;
 
-// The weighted problem at a point, in the optimiser's variables: log x where the scale is that.
+// The weighted problem at a point, in the optimizer's variables: log x where the scale is that.
 struct Linear {
     Matrix jacobian;
     ColumnVector residuals, gradient;

@@ -1,12 +1,12 @@
 // Least squares within bounds, by the method of Levenberg and Marquardt.
 //
-//     minimise  sum over groups g of w_g sum over r in g of rho_g(r(x)) / 2    (robust_loss.hpp)
+//     minimize  sum over groups g of w_g sum over r in g of rho_g(r(x)) / 2    (robust_loss.hpp)
 //
 // Residuals of a robust loss count with the weight that they have at the point (iteratively
 // reweighted least squares): the gradient is exact, and the quadratic model lies above the loss, so
 // that no step is too long for it. Parameters at a bound that the gradient pushes outwards stay there
 // (active set); steps are cut at the others. The damping is Marquardt's, by the largest diagonal met
-// so far (More 1978), and changes as Nielsen has it (1999). A step is a QR factorisation of the
+// so far (More 1978), and changes as Nielsen has it (1999). A step is a QR factorization of the
 // Jacobian, not of its square.
 #pragma once
 

@@ -218,18 +218,18 @@ Vector LimitedMemory::minimum(const Vector& u, const Vector& g, const Vector& lo
         d = two_loop(g);
         for (double& x : d) x = -x;
     }
-    const auto towards = [&](double part) {
+    const auto toward = [&](double part) {
         Vector x = from;
         add(x, part, d);
         for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::clamp(x[k], low[k], high[k]);
         return x;
     };
     const auto descends = [&](const Vector& x) { return dot(difference(x, u), g) < 0; };
-    if (Vector x = towards(1); descends(x) || !bounded) return x;
+    if (Vector x = toward(1); descends(x) || !bounded) return x;
     double part = 1;
     for (std::size_t k = 0; k < d.size(); ++k)
         if (d[k] != 0) part = std::min(part, ((d[k] > 0 ? high[k] : low[k]) - from[k]) / d[k]);
-    if (Vector x = towards(part); descends(x)) return x;
+    if (Vector x = toward(part); descends(x)) return x;
     return cauchy;
 }
 

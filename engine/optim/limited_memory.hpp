@@ -8,7 +8,7 @@
 // optimization", SIAM J. Sci. Comput. 16, 1995, (3.2) to (3.4)). Its minimum in two parts:
 //
 //   1. the first minimum of the model along the projected path P(u - t g), which tells the entries
-//      that stand on a bound (the generalised Cauchy point; algorithm CP there),
+//      that stand on a bound (the generalized Cauchy point; algorithm CP there),
 //   2. the minimum over the other entries (the direct primal method, (5.11) there), projected on
 //      the bounds (J. Morales and J. Nocedal, ACM Trans. Math. Softw. 38, 2011), or cut short at
 //      the first bound if the projection is not a direction of descent.

@@ -1,6 +1,6 @@
 // Newton's method with conjugate gradients in a trust region.
 //
-// One iteration minimises the model m(d) = g.d + d.H d / 2 over |d| <= radius by conjugate
+// One iteration minimizes the model m(d) = g.d + d.H d / 2 over |d| <= radius by conjugate
 // gradients on products H v (T. Steihaug, SIAM J. Numer. Anal. 20, 1983): the inner solve ends when
 // its residual is small beside g, at a direction of negative curvature or at the radius; in the
 // last two cases it goes on along that direction to the radius. The step is taken if the loss goes

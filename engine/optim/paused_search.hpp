@@ -1,7 +1,7 @@
 // A search that owns its loop, turned inside out: it runs on a thread of its own that is paused
 // whenever it waits for a value, so that the caller's loop can ask for one point at a time.
 //
-//     PausedSearch search([](const PausedSearch::Objective& f) { ... minimise f ...; return why;
+//     PausedSearch search([](const PausedSearch::Objective& f) { ... minimize f ...; return why;
 //     }); while (const std::vector<double>* x = search.next()) search.answer(value, gradient);
 //     search.ending();                                          // why
 //

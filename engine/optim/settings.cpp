@@ -74,7 +74,7 @@ constexpr Key keys[] = {
      R"("type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,)"
      R"("properties":{"norm":{"type":["number","string"],"exclusiveMinimum":0},)"
      R"("value":{"type":["number","string"],"exclusiveMinimum":0}})",
-     "limits the gradient in the optimiser's variable: its Euclidean norm, or each entry"},
+     "limits the gradient in the optimizer's variable: its Euclidean norm, or each entry"},
     {"groups", every,
      R"("type":"object","additionalProperties":{"type":"object","additionalProperties":false,)"
      R"("required":["rate"],"properties":{"rate":{"type":["number","string"],)"

@@ -20,7 +20,7 @@
 
 namespace hindcast::optim {
 
-// u is the optimiser's variable: the parameter, or its logarithm where "scale" is "log". g is the
+// u is the optimizer's variable: the parameter, or its logarithm where "scale" is "log". g is the
 // gradient in u after clipping, a product of rates stands for
 // rate * (the group's rate) * (the parameter's rate).
 enum class RuleType : std::uint8_t {

@@ -248,7 +248,7 @@ std::string schema_of_shapes() {
             R"({0}{{"title":"{1}","type":"object","required":["type",{2}],)"
             R"("additionalProperties":false,"properties":{{"type":{{"const":"{1}"}},)"
             R"("name":{{"type":"string","description":"of its body, joint and geom; without it the type and its number, such as {1}_1","pattern":"^[A-Za-z0-9_]+$"}},)"
-            R"({3},"position":{{"description":"of its centre; default: 0","unit":"m","$ref":"#/$defs/place"}},)"
+            R"({3},"position":{{"description":"of its center; default: 0","unit":"m","$ref":"#/$defs/place"}},)"
             R"("orientation":{{"type":"array","description":"quaternion (w, x, y, z); default: as the axes","items":{{"$ref":"#/$defs/number"}},"minItems":4,"maxItems":4}},)"
             R"("density":{{"default":1000,"unit":"kg/m^3","$ref":"#/$defs/positive"}},)"
             R"("mass":{{"unit":"kg","description":"instead of a density","$ref":"#/$defs/positive"}},)"

@@ -85,7 +85,7 @@ Parameters::Parameters(const Node& root, model::Model& model) {
                 if (q->may_optimize) known.push_back(name);
             const Node base(path.base());
             if (known.empty())
-                throw document::fault(path_node, "nothing in this scene can be optimised");
+                throw document::fault(path_node, "nothing in this scene can be optimized");
             if (path.base() == p.path) document::choice_of(path_node, known, "path");
             throw document::fault(path_node, "the scene has no number at '" + p.path + "'")
                 .remedy("say what stands in the scene, such as " + std::string(known.front()));

@@ -29,7 +29,7 @@ struct Parameter {
            high = std::numeric_limits<double>::infinity();
     bool log_scale = false;
     std::string group;  // default: the path
-    double rate = 1;    // factor on the optimiser's rate
+    double rate = 1;    // factor on the optimizer's rate
 };
 
 class Parameters {

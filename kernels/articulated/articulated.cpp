@@ -402,8 +402,8 @@ void register_articulated(Registry& registry) {
          "listed. The step is the scene's, the method the model's: Euler (implicit in the joints' "
          "damping), implicitfast, discrete or RK4; with the scene's integrator implicit_euler it "
          "is "
-         "discrete, in one minimisation with soft bodies. Its points are "
-         "the centres of mass of its bodies, without the world, then its sites. Limits, friction "
+         "discrete, in one minimization with soft bodies. Its points are "
+         "the centers of mass of its bodies, without the world, then its sites. Limits, friction "
          "loss, equalities and contact are MuJoCo's. Every key "
          "that is a field of the compiled model has the model's numbers "
          "where it is left out.",

@@ -30,7 +30,7 @@ public:
     // A body with "dof_coulomb" has dry friction.
     RobotBody(model::Model& model, std::string name, TreePointer tree, PlanPointer plan,
               Given given, std::int64_t first);
-    // Takes masses, centres of mass and inertias from these numbers (derived/pseudo_inertia.hpp), before
+    // Takes masses, centers of mass and inertias from these numbers (derived/pseudo_inertia.hpp), before
     // derive(). `iquat`: the axes that sensors mean by a body's inertial frame.
     void take_pseudo_inertia(const Argument& numbers, const std::vector<std::int64_t>& has_mass,
                              const std::vector<double>& iquat);

@@ -7,7 +7,7 @@
 
 namespace hindcast::articulated {
 
-// The arrays of masses, centres and inertias that other numbers say.
+// The arrays of masses, centers and inertias that other numbers say.
 void RobotBody::add_inertias(const std::vector<double>& iquat) {
     const auto bodies = static_cast<std::int64_t>(tree_->bodies.size());
     const auto add = [&](const char* key, int columns, const char* unit, const char* meaning) {
@@ -16,9 +16,9 @@ void RobotBody::add_inertias(const std::vector<double>& iquat) {
         given_.insert_or_assign(key, made);
     };
     add("body_mass", 1, "kg", "mass of each body");
-    add("body_ipos", 3, "m", "centre of mass of each body, in its frame");
+    add("body_ipos", 3, "m", "center of mass of each body, in its frame");
     add("body_fullinertia", 6, "kg m^2",
-        "inertia of each body about its centre of mass, in its axes: xx, yy, zz, xy, xz, yz");
+        "inertia of each body about its center of mass, in its axes: xx, yy, zz, xy, xz, yz");
     given_.insert_or_assign("body_iquat", array_of(iquat, 4));
 }
 

@@ -1,4 +1,4 @@
-// value = mean over the times of |c - target|^2, with the centre of mass c = sum m_i x_i / sum m_i.
+// value = mean over the times of |c - target|^2, with the center of mass c = sum m_i x_i / sum m_i.
 // Two launches: the moments m_i (x_i - target) are summed in f64 by a reduction (they stay small
 // near the target, where they must be exact), then one item squares their mean. Gradient by hand:
 // dvalue/dx_i = 2 (m_i / sum m) (c - target).
@@ -83,7 +83,7 @@ void build_center_of_mass(const Settings& settings, Model& model) {
                                  settings.name() + ": moments"));
         program.add(model.launch(
             distance, 1, {{"moment", moment}, {"total", total}, {"scale", scale}, {"value", value}},
-            settings.name() + ": centre of mass"));
+            settings.name() + ": center of mass"));
         return program;
     });
 }
@@ -95,8 +95,8 @@ void register_center_of_mass(Registry& registry) {
     publish_kernels(registry);
     registry.add({Section::objective,
                   "center_of_mass",
-                  "Place of the centre of mass",
-                  "Squared distance of the centre of mass to a target: mean over the times of "
+                  "Place of the center of mass",
+                  "Squared distance of the center of mass to a target: mean over the times of "
                   "|sum m_i x_i / sum m_i - target|^2.",
                   {particles::of_field(), particles::points_field(),
                    vector("target").unit("m").differentiable().doc("where it should be")},

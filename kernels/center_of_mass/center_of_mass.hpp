@@ -1,4 +1,4 @@
-// Objective term: where the centre of mass of a body should be.
+// Objective term: where the center of mass of a body should be.
 #pragma once
 
 #include "engine/model/model.hpp"

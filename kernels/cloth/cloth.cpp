@@ -457,7 +457,7 @@ void register_cloth(Registry& registry) {
             .unit("rad")
             .optional()
             .differentiable()
-            .doc("between the normals of neighbours at rest, positive where they bend towards "
+            .doc("between the normals of neighbors at rest, positive where they bend toward "
                  "them; one for the cloth or one per inner edge; default: as the mesh is at rest. "
                  "Write 0 for a flat mesh whose angles are parameters")};
     for (auto& more : {particles::element_body_fields(), particles::rayleigh_fields()})

@@ -65,7 +65,7 @@ Offer cloth_from_file() {
               "A sheet with the triangles of a file, where the file has it",
               Section::bodies,
               "cloth",
-              {offer_number("scale", "Metres per unit", "m", 1, "1e-3 for a file in millimetres"),
+              {offer_number("scale", "Meters per unit", "m", 1, "1e-3 for a file in millimeters"),
                offer_number("area_density", "Mass per area", "kg/m^2", 0.3, "Cotton: about 0.2"),
                offer_number("stiffness", "Stiffness", "N/m", 60,
                             "Against stretch: Young's modulus times thickness")},

@@ -13,7 +13,7 @@ namespace {
 using Triangle = std::array<std::int64_t, 3>;
 using Triple = std::array<double, 3>;
 
-// The neighbour across an edge of a triangle.
+// The neighbor across an edge of a triangle.
 struct Across {
     std::int64_t triangle, apex, edge;
 };
@@ -67,7 +67,7 @@ public:
             const auto next = static_cast<std::size_t>(one->triangle);
             usable[c] = sees(t, next);
             p.numbers.bends[c] = clamps_[next] == clamps_[t] ? 1 : 0;
-            // The neighbour is (b, a, apex) in some order: its edges a-apex and apex-b.
+            // The neighbor is (b, a, apex) in some order: its edges a-apex and apex-b.
             const Triangle& n = sheet_.triangles[next];
             const auto at = static_cast<std::size_t>(std::ranges::find(n, a) - n.begin());
             for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
@@ -136,7 +136,7 @@ private:
                 weight[static_cast<std::size_t>(f)] = 1;
         }
     }
-    // Those of the triangle and of its neighbour across edge c; if they do not see all curvatures, as
+    // Those of the triangle and of its neighbor across edge c; if they do not see all curvatures, as
     // where three triangles meet at a point beside the border, all that both have in their patches.
     std::vector<int> edges_beside(std::size_t t, std::size_t c,
                                   const std::array<bool, patch_edges>& usable,

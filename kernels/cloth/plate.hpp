@@ -15,10 +15,10 @@
 // all shapes of second order are exact. The turn at a border is such a sum alone. Nothing is
 // prescribed there: a border is free.
 //
-// A triangle of three fixed points does not bend towards free ones: it clamps them. The whole jump at
-// its edge is the turn of its neighbour.
+// A triangle of three fixed points does not bend toward free ones: it clamps them. The whole jump at
+// its edge is the turn of its neighbor.
 //
-// A triangle and its neighbours are a patch of 12 places, unfolded to the triangle's plane:
+// A triangle and its neighbors are a patch of 12 places, unfolded to the triangle's plane:
 //     0 1 2       corners; edge c runs from c to c + 1
 //     3 + c       the point across edge c of the triangle (c + 1, c, 3 + c)
 //     6 + 2 c     across the edge (c, 3 + c) of that; 7 + 2 c: across (3 + c, c + 1)
@@ -39,7 +39,7 @@ inline constexpr int patch_places = 12, patch_edges = 9;
 
 // Numbers of a patch that its shape does not change. At edge c of the triangle, phi_c is
 // kind[c][0] J_c + sum over f of weight[c][f] a_f J_f, and the sum is exact where it shall be
-// kind[c][1] times the triangle's part of J_c and kind[c][2] times that of its neighbour. bends: 1,
+// kind[c][1] times the triangle's part of J_c and kind[c][2] times that of its neighbor. bends: 1,
 // or 0 for an edge across which lies a clamping triangle.
 template <class R>
 struct PatchNumbers {
@@ -91,7 +91,7 @@ public:
         return sum;
     }
     // K, and what in-plane parts of d2x/dX2 at rest take from the coefficients of the corners, if
-    // the angles at the edges are these (positive where triangles bend towards their normals).
+    // the angles at the edges are these (positive where triangles bend toward their normals).
     Triple curvature(const std::array<R, patch_edges>& angle,
                      std::array<Triple, patch_places>& coefficients) const {
         using std::cos, std::sin;
@@ -242,7 +242,7 @@ private:
         }
         return x;
     }
-    // A vector in the axes of the neighbour across edge c, which is bent up by an angle.
+    // A vector in the axes of the neighbor across edge c, which is bent up by an angle.
     Triple turned(const Triple& a, int c, const R& angle) const {
         using std::cos, std::sin;
         const Pair m = across(c, (c + 1) % 3);

@@ -149,7 +149,7 @@ void find_hinges(Sheet& sheet, At at) {
                     at(k), "the edge between points " + std::to_string(edge.first) + " and " +
                                std::to_string(edge.second) + " runs the same way in two triangles")
                     .remedy(
-                        "order the corners of neighbours alike, and let no more than two "
+                        "order the corners of neighbors alike, and let no more than two "
                         "triangles meet at an edge");
         }
     for (const auto& [edge, left] : sides) {

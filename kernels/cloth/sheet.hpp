@@ -20,7 +20,7 @@ struct Sheet {
     // Per inner edge a-b: points a, b, c, d; c is left of a-b seen from the side on which the
     // triangles are counter-clockwise, d on the right.
     std::vector<std::array<std::int64_t, 4>> hinges;
-    // Between the normals at rest, positive where c and d bend towards them.
+    // Between the normals at rest, positive where c and d bend toward them.
     std::vector<double> angles;
 
     std::vector<double> centroids() const;  // of every triangle

@@ -203,10 +203,10 @@ Float standing_energy(const Form& form, const Vec<Float, D>& x,
     Obstacle<D> obstacle(form);
     obstacle.size = number[0];
     if (form.kind == ShapeKind::plane) {
-        obstacle.centre = Vec<Float, D>::filled(Float(0));
+        obstacle.center = Vec<Float, D>::filled(Float(0));
         obstacle.extent = normalize(vector[0]);
     } else {
-        obstacle.centre = vector[0];
+        obstacle.center = vector[0];
     }
     return stiffness[0] * barrier(obstacle.distance(x), reach[0]);
 }
@@ -252,7 +252,7 @@ double length(Values v) {
 double turning_radius(const Meeting& m, const auto& values_of) {
     const Numbers& n = m.numbers;
     if (m.form.is_field()) return m.form.grid.half_diagonal();
-    if (m.form.row().placed_by == PlacedBy::centre_and_half_extents)
+    if (m.form.row().placed_by == PlacedBy::center_and_half_extents)
         return length(values_of(n.extent));
     if (!m.form.has_axis()) return 0;
     std::vector<double> half;

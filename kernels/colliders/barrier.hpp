@@ -4,9 +4,9 @@
 // Barrier. With d the distance of a point at the end of the step, d^ the barrier's reach:
 //     E = k b(d),   b = -(d - d^)^2 log(d / d^) for 0 < d < d^, 0 beyond
 // (Li et al. 2020, there with squared distances). It is twice continuously differentiable and has
-// no value for d <= 0; no step of the minimisation goes farther than nine tenths of the way there.
+// no value for d <= 0; no step of the minimization goes farther than nine tenths of the way there.
 // The normal force is N = -k b'(d). Points that a moving obstacle would overrun are moved out of
-// its way before the minimisation starts: room.hpp. In a step an obstacle moves and turns no
+// its way before the minimization starts: room.hpp. In a step an obstacle moves and turns no
 // farther than d^ (more is an error).
 //
 // Friction, with N the normal force and n the normal at the end of the last step, both turned with
@@ -30,7 +30,7 @@ namespace hindcast::barrier {
 
 // The numbers of an obstacle; null if its kind has none.
 struct Numbers {
-    model::Quantity* place = nullptr;        // normal, centre, one end or a grid's first node
+    model::Quantity* place = nullptr;        // normal, center, one end or a grid's first node
     model::Quantity* extent = nullptr;       // the other end or half extents
     model::Quantity* size = nullptr;         // offset or radius
     model::Quantity* orientation = nullptr;  // rad, or a quaternion (w, x, y, z); null: none
@@ -44,7 +44,7 @@ struct Meeting {
     Numbers numbers;
     model::Range range;                           // of the points that it meets
     model::Quantity* velocity = nullptr;          // m/s; null: none
-    model::Quantity* angular_velocity = nullptr;  // rad/s, about the centre; null: none
+    model::Quantity* angular_velocity = nullptr;  // rad/s, about the center; null: none
     model::Quantity* stiffness = nullptr;
     model::Quantity* distance = nullptr;           // d^
     model::Quantity* friction = nullptr;           // mu; null: none

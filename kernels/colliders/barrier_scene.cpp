@@ -83,7 +83,7 @@ Field angular_velocity_field(const std::string& before) {
         .optional()
         .differentiable()
         .doc(before +
-             "the obstacle turns about its centre: a number in the plane, a vector in space");
+             "the obstacle turns about its center: a number in the plane, a vector in space");
 }
 
 Meeting meeting(const Settings& settings, Model& model, Form form, const Numbers& numbers) {
@@ -182,7 +182,7 @@ void check_samples(const Settings& settings, const geometry::FieldGrid& grid, do
                                " the distance changes by " + document::shortest(change) +
                                " m, more than the spacing of " + document::shortest(grid.spacing) +
                                " m: that is no distance")
-                    .remedy("give distances in metres, on nodes of this order and spacing");
+                    .remedy("give distances in meters, on nodes of this order and spacing");
         }
     }
 }
@@ -228,7 +228,7 @@ public:
             for (Quantity* q : {ends.place, ends.extent})
                 q->check = [check, q](Values values) { check(q, values); };
             check(ends.place, ends.place->values);
-        } else if (row_.placed_by == PlacedBy::centre_and_half_extents) {
+        } else if (row_.placed_by == PlacedBy::center_and_half_extents) {
             numbers = {.place = number("center"), .extent = number("half_extents")};
             if (s.written("orientation")) {
                 numbers.orientation =
@@ -358,7 +358,7 @@ void register_obstacles(Registry& registry) {
             add(row,
                 {end("start", "one end"), end("end", "the other end"),
                  number("radius").unit("m").positive().differentiable().doc("around the axis")});
-        if (row.placed_by == PlacedBy::centre_and_half_extents)
+        if (row.placed_by == PlacedBy::center_and_half_extents)
             add(row,
                 {vector("center").unit("m").differentiable().doc("of the box"),
                  vector("half_extents")
@@ -369,7 +369,7 @@ void register_obstacles(Registry& registry) {
                  values("orientation")
                      .optional()
                      .differentiable()
-                     .doc("how it is turned about its centre: in the plane an angle in rad, in "
+                     .doc("how it is turned about its center: in the plane an angle in rad, in "
                           "space a quaternion [w, x, y, z]; default: its axes are those of "
                           "the scene")});
         if (row.placed_by == PlacedBy::grid)
@@ -385,7 +385,7 @@ void register_obstacles(Registry& registry) {
                      .doc("from the surface, one per node: the last axis runs fastest. A "
                           "formula has the node's place x, y, z from the first node. Those of "
                           "the three outermost layers are larger than \"distance\", and "
-                          "neighbours differ by the spacing at most")});
+                          "neighbors differ by the spacing at most")});
     }
 }
 

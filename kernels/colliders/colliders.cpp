@@ -270,7 +270,7 @@ public:
                 : particles::body_or_all_with_velocities(
                       *settings_, model,
                       "rest it on the \"ground\" or a geom of its own model, or choose the "
-                      "response \"penalty\", which pushes on its centres of mass",
+                      "response \"penalty\", which pushes on its centers of mass",
                       [&](const std::string& body) {
                           const model::ContactBody* const robot = model.contact_pairs().find(body);
                           return robot == nullptr || !robot->falls || keeps_off(body);
@@ -429,7 +429,7 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
     using namespace model;
     fields.push_back(particles::of_field().optional().doc(
         "the body; without it, all points of the scene; of rigid bodies, whose points are their "
-        "centres of mass, with the response penalty only"));
+        "centers of mass, with the response penalty only"));
     fields.push_back(
         choice("response", {"impact", "penalty", "impulse", "projection", "barrier"})
             .fallback("\"impact\"")

@@ -61,7 +61,7 @@ inline Float time_to_plane(const Float& distance, const Float& rate, const Float
     return select(approaches, max(distance, 0.0) / select(approaches, -rate, Float(1)), never);
 }
 
-// Time until |d + s p| = radius, for a place d relative to the centre: the smaller root of
+// Time until |d + s p| = radius, for a place d relative to the center: the smaller root of
 // s^2 p.p + 2 s d.p + (d.d - radius^2) = 0, in the form without cancellation.
 template <int D>
 Float time_to_ball(const Vec<Float, D>& d, const Vec<Float, D>& p, const Float& radius,

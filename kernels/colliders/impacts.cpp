@@ -76,7 +76,7 @@ Bound bind(Model& model, const Impacts& impacts, const std::optional<Array>& for
     Bound bound;
     const Array places = model.add_array(
         "collider_place", room, d,
-        {.meaning = "unit normal of each plane, centre of each sphere (m) at time 0"});
+        {.meaning = "unit normal of each plane, center of each sphere (m) at time 0"});
     const Array velocities = model.add_array(
         "collider_velocity", room, d, {.unit = "m/s", .meaning = "velocity of each obstacle"});
     const Array numbers = model.add_array(
@@ -168,7 +168,7 @@ void publish_kernels(Registry& registry) {
           {"h", "the step, s"},
           {"step", "its number"},
           {"radius", "of the points, m"},
-          {"places", "normals of length 1, or centres at time 0, of the obstacles"},
+          {"places", "normals of length 1, or centers at time 0, of the obstacles"},
           {"velocities", "of the obstacles, m/s"},
           {"numbers",
            "of the obstacles: offset at time 0 or radius (m), restitution, friction, "

@@ -19,7 +19,7 @@ inline constexpr int most_impacts = 8;
 struct Surface {
     bool plane = true;
     model::Range range;                      // of the points that meet it
-    const model::Quantity* place = nullptr;  // normal, or centre at time 0
+    const model::Quantity* place = nullptr;  // normal, or center at time 0
     const model::Quantity* size = nullptr;   // offset at time 0, or radius
     const model::Quantity *velocity = nullptr, *restitution = nullptr, *friction = nullptr,
                           *rest_speed = nullptr;

@@ -1,5 +1,5 @@
 // Obstacles of the response "barrier", traced: the place of one at a time, and the distance of a
-// point from it (engine/geometry/kinds). At the time t its centre has moved by v t, and an obstacle
+// point from it (engine/geometry/kinds). At the time t its center has moved by v t, and an obstacle
 // that turns has turned about it by exp(omega t). The points of a plane have n.(x - v t) = offset.
 #pragma once
 
@@ -73,7 +73,7 @@ struct Obstacle {
     using V = lang::Vec<Float, D>;
 
     const Form* form;
-    V centre;                          // of a plane: its displacement
+    V center;                          // of a plane: its displacement
     lang::Mat<Float, D, D> rotation;   // from its own axes
     V extent;                          // the normal; half of the axis; half extents
     Float size;                        // offset or radius
@@ -127,17 +127,17 @@ struct Obstacle {
     }
 
 private:
-    // A point relative to the centre, in the axes of an obstacle that has them.
+    // A point relative to the center, in the axes of an obstacle that has them.
     V seen(const V& x) const {
-        const V p = x - centre;
-        return form->row().placed_by == PlacedBy::centre_and_half_extents || form->is_field()
+        const V p = x - center;
+        return form->row().placed_by == PlacedBy::center_and_half_extents || form->is_field()
                    ? transpose(rotation) * p
                    : p;
     }
     geometry::FieldDistance<D> field(const V& x) const { return {form->grid, sample, seen(x)}; }
     // The first t, at most 1, with |x - c + t step| = |x - c| - nine tenths of the distance.
     Float limit_of_sphere(const V& x, const V& step) const {
-        const V from = x - centre;
+        const V from = x - center;
         const Float radius = norm(from) - 0.9 * distance(x), a = dot(step, step),
                     b = dot(from, step);
         const Float root = b * b - a * (dot(from, from) - radius * radius);
@@ -148,7 +148,7 @@ private:
 };
 
 // The parameters of an obstacle in kernels, in this order; a kernel uses those that its kind of
-// solid has. `place`: normal, centre, one end or a grid's first node; `extent`: the other end or
+// solid has. `place`: normal, center, one end or a grid's first node; `extent`: the other end or
 // half extents; `size`: offset or radius.
 inline std::vector<std::string> with_obstacle(std::vector<std::string> names) {
     names.insert(names.begin(), {"place", "extent", "size", "orientation", "velocity", "spin",
@@ -182,22 +182,22 @@ struct Given {
             else
                 o.rotation = rotation_by<D>(orientation[0]);
         }
-        o.centre = V::filled(Float(0));
+        o.center = V::filled(Float(0));
         o.extent = V::filled(Float(0));
         switch (form.row().placed_by) {
             case PlacedBy::ends:
                 o.size = size[0];
-                o.centre = 0.5 * (place[0] + extent[0]);
+                o.center = 0.5 * (place[0] + extent[0]);
                 o.extent = 0.5 * (extent[0] - place[0]);
                 break;
-            case PlacedBy::centre_and_half_extents:
-                o.centre = place[0];
+            case PlacedBy::center_and_half_extents:
+                o.center = place[0];
                 o.extent = extent[0];
                 break;
             case PlacedBy::grid:
-                o.centre = place[0];
+                o.center = place[0];
                 for (int k = 0; k < D; ++k)
-                    o.centre[k] += form.grid.half_extent(static_cast<std::size_t>(k));
+                    o.center[k] += form.grid.half_extent(static_cast<std::size_t>(k));
                 o.sample = [this](lang::Int i) { return Float(samples[i]); };
                 break;
             default:
@@ -205,11 +205,11 @@ struct Given {
                 if (form.kind == ShapeKind::plane)
                     o.extent = normalize(place[0]);
                 else
-                    o.centre = place[0];
+                    o.center = place[0];
         }
         if (!form.moves()) return o;
         const Float time = Float(step.value() + end) * h.value();
-        if (form.translates) o.centre = o.centre + velocity[0] * time;
+        if (form.translates) o.center = o.center + velocity[0] * time;
         if (form.turns) {
             const M turn = rotation_by<D>(Spin<D>(spin[0] * time));
             if (form.has_axis())
@@ -230,7 +230,7 @@ struct Given {
             return Float(0);
     }
     // The most that turning brings its surface nearer to a point in a step, m: |omega| h times the
-    // farthest point's distance from the centre. Turning about its own axis does not move the
+    // farthest point's distance from the center. Turning about its own axis does not move the
     // surface.
     Float turning_way() const {
         if (!form.turns || form.kind == ShapeKind::sphere) return Float(0);
@@ -251,7 +251,7 @@ struct Given {
     }
     // The place at the step's end of the obstacle's point that is at x at the step's beginning.
     V carried(const V& x) const {
-        const V before = at(0).centre;
+        const V before = at(0).center;
         V r = x - before;
         if (form.turns) r = rotation_by<D>(turn()) * r;
         return before + way() + r;

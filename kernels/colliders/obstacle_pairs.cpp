@@ -46,13 +46,13 @@ model::Bounds bounds_of(const ContactObstacle& of, int dimension, double time) {
     const PlacedBy placed_by = geometry::row(of.kind).placed_by;
     double radius = of.grid.half_diagonal();
     if (of.numbers.size != nullptr) radius = of.numbers.size->values.front();
-    if (placed_by == PlacedBy::centre_and_half_extents) radius = norm_of(of.numbers.extent->values);
+    if (placed_by == PlacedBy::center_and_half_extents) radius = norm_of(of.numbers.extent->values);
     if (placed_by == PlacedBy::grid)
         for (std::size_t k = 0; k < D; ++k) place[k] += of.grid.half_extent(k);
     model::Box box;
-    const auto add = [&](std::vector<double> centre) {
-        for (std::size_t k = 0; k < D; ++k) centre[k] += way[k];
-        box.add(centre.data(), dimension, radius);
+    const auto add = [&](std::vector<double> center) {
+        for (std::size_t k = 0; k < D; ++k) center[k] += way[k];
+        box.add(center.data(), dimension, radius);
     };
     add(place);
     if (placed_by == PlacedBy::ends) add(of.numbers.extent->values);

@@ -142,7 +142,7 @@ std::vector<Offer> obstacle_rows() {
     rows.push_back(ground());
     rows.push_back(ball(geometry::row(geometry::ShapeKind::sphere)));
     for (const KindRow& kind : geometry::kind_rows()) {
-        if (kind.placed_by == PlacedBy::centre_and_half_extents) rows.push_back(box(kind));
+        if (kind.placed_by == PlacedBy::center_and_half_extents) rows.push_back(box(kind));
         if (kind.placed_by == PlacedBy::ends) rows.push_back(around_axis(kind));
     }
     return rows;

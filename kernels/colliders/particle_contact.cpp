@@ -133,7 +133,7 @@ void register_particle_contact(Registry& registry) {
          "Balls that meet each other",
          "Particles that have a radius meet each other as balls that do not spin, at the time in "
          "the step where they touch. With the velocity r of one relative to the other and the line "
-         "n of their centres: r_n <- -restitution r_n, |r_t| reduced by at most friction (1 + "
+         "n of their centers: r_n <- -restitution r_n, |r_t| reduced by at most friction (1 + "
          "restitution) |r_n|, shared in the ratio of their inverse masses, so that momentum is "
          "kept. "
          "All pairs of at most 1000 points are looked at; more than 8 impacts of a point in one "

@@ -15,7 +15,7 @@ struct PenaltyContact {
     std::string name, pointer;
     bool plane = true;
     model::Range range;                      // of its points
-    const model::Quantity* place = nullptr;  // normal or centre
+    const model::Quantity* place = nullptr;  // normal or center
     const model::Quantity* size = nullptr;   // offset or radius
     const model::Quantity* stiffness = nullptr;
     // Null: none.

@@ -26,7 +26,7 @@ struct Row {
     using V = Vec<Float, D>;
     static constexpr int spin = D == 3 ? 3 : 1, size = 3 * D + D * D + spin + 3;
 
-    V centre, extent, way;
+    V center, extent, way;
     Mat<Float, D, D> rotation;
     Spin<D> turn;
     Float number, turning_way, reach;
@@ -34,7 +34,7 @@ struct Row {
     // Calls visit() with each number, in the order of the table.
     template <class F>
     void each(const F& visit) {
-        for (V* v : {&centre, &extent, &way})
+        for (V* v : {&center, &extent, &way})
             for (int k = 0; k < D; ++k) visit((*v)[k]);
         for (int r = 0; r < D; ++r)
             for (int c = 0; c < D; ++c) visit(rotation(r, c));
@@ -44,7 +44,7 @@ struct Row {
     // The obstacle after the part t of the step.
     Obstacle<D> at(const Form& form, const Float& t) const {
         Obstacle<D> o(form);
-        o.centre = centre + t * way;
+        o.center = center + t * way;
         o.rotation = rotation;
         o.extent = extent;
         o.size = number;
@@ -71,7 +71,7 @@ KernelDef write_row(const Form& form, std::int64_t first) {
                                            velocity, spin,  samples, h,    step};
                       const Obstacle<D> o = given.at(0);
                       Row<D> row;
-                      row.centre = o.centre;
+                      row.center = o.center;
                       row.extent = o.extent;
                       row.way = given.way();
                       row.rotation = o.rotation;
@@ -131,7 +131,7 @@ KernelDef clear_way(const std::vector<RoomObstacle>& obstacles,
                 wanted[k] = min(d, 0.5 * rows[k].reach);
                 starts_free = starts_free && (d > 0.0 || !meets(k));
             }
-            // The minimisation reports points that start inside.
+            // The minimization reports points that start inside.
             Float t = select(starts_free, Float(0), Float(1));
             Int parts = 0, nearest = -1;
             while_(
@@ -148,7 +148,7 @@ KernelDef clear_way(const std::vector<RoomObstacle>& obstacles,
                         const Float d = select(met, o.clearance(at), Float(1e30));
                         V speed = rows[k].way;
                         if (form.turns)
-                            speed = speed + turned_velocity<D>(rows[k].turn, at - o.centre);
+                            speed = speed + turned_velocity<D>(rows[k].turn, at - o.center);
                         const Float rate = max(dot(n, speed), 0.0);
                         push += n * max(wanted[k] - d, 0.0);
                         along += n * select(d <= wanted[k], rate, Float(0));

@@ -8,9 +8,9 @@
 #include "engine/document/read.hpp"
 #include "engine/geometry/kinds/distances.hpp"
 #include "engine/geometry/kinds/row.hpp"
+#include "engine/model/implicit/minimized.hpp"
 #include "engine/model/model.hpp"
 #include "engine/model/shown.hpp"
-#include "engine/runtime/minimization/energy/carrier.hpp"
 #include "kernels/articulated/robots.hpp"
 #include "kernels/articulated/tree/shape_of_geom.hpp"
 #include "kernels/contact/rigid_kernels.hpp"
@@ -127,7 +127,8 @@ private:
                     .remedy("list the geoms that soft bodies meet in \"geoms\"");
             Items& items = by_kind[kind];
             items.kind = kind;
-            const std::int64_t frame = model.frame_of(robot.name, bodies[g]);
+            const std::int64_t frame =
+                model.minimized().frame_of(robot.name, bodies[g], model.point_count());
             for (const std::int64_t p : points) {
                 items.points.push_back(p);
                 for (std::int64_t k = 0; k < frame_points; ++k) items.points.push_back(frame + k);
@@ -231,7 +232,7 @@ private:
         const Array force = add("normal force", 1, "N", "of each point and geom in the last step",
                                 true),
                     normal = add("normal", 3, "",
-                                 "of each geom towards each point, in the body's "
+                                 "of each geom toward each point, in the body's "
                                  "axes",
                                  true),
                     bristle = add("bristle", 3, "m",

@@ -40,13 +40,13 @@ private:
     Vec3 seen(const Vec3& s) const { return rotate(conjugate(turned), s - place); }
     static Obstacle made(const Form& form, const Vec3& size) {
         Obstacle o(form);
-        o.centre = Vec3(0.0, 0.0, 0.0);
+        o.center = Vec3(0.0, 0.0, 0.0);
         o.rotation = Mat3::identity();
         o.extent = Vec3(0.0, 0.0, 1.0);
         o.size = size[0];
         if (form.kind == ShapeKind::plane) o.size = Float(0);
         if (form.has_axis()) o.extent = Vec3(0.0, 0.0, size[1]);
-        if (form.row().placed_by == PlacedBy::centre_and_half_extents) o.extent = size;
+        if (form.row().placed_by == PlacedBy::center_and_half_extents) o.extent = size;
         return o;
     }
 };

@@ -3,7 +3,7 @@
 //
 //     hold     the last row
 //     linear   along the line to the next row
-//     cubic    the cubic Hermite polynomial whose slopes are those of the chord over both neighbours
+//     cubic    the cubic Hermite polynomial whose slopes are those of the chord over both neighbors
 //              (Catmull and Rom 1974), of the nearest chord at the ends: once differentiable
 #pragma once
 

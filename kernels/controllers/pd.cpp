@@ -65,7 +65,7 @@ void build_pd(const Settings& settings, Model& model) {
          {"qpos", model.array(robot + ".qpos")},
          {"qvel", model.array(robot + ".qvel")},
          {"h", model.step()}},
-        "towards targets");
+        "toward targets");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// u_a(t), a course of values for each actuator: what trajectory optimisation moves.
+// u_a(t), a course of values for each actuator: what trajectory optimization moves.
 #include "engine/model/built_by.hpp"
 #include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"

@@ -1,10 +1,10 @@
-// Fibres along the unit vector a at rest are stretched by |F a| where the solid has the deformation
+// Fibers along the unit vector a at rest are stretched by |F a| where the solid has the deformation
 // gradient F, and want to be 1 - alpha long:
 //     W = k/2 (|F a| - (1 - alpha))^2 per volume at rest.
 // alpha, the activation, may swing: alpha(t) = activation + amplitude sin(2 pi frequency t +
 // phase), t the time at the end of the step (explicit: at its beginning). The tension
 //     T = k (|F a| - (1 - alpha))
-// is the force per area at rest, by which fibres pull.
+// is the force per area at rest, by which fibers pull.
 #include "kernels/fibers/fibers.hpp"
 
 #include "engine/model/built_by.hpp"
@@ -88,7 +88,7 @@ void build_fibers(const Settings& settings, Model& model) {
         return settings.quantity(model, key, body.elements, body.centroids).argument();
     };
     const std::string& name = settings.name();
-    EnergyTerm term{name + ": fibres",
+    EnergyTerm term{name + ": fibers",
                     model::for_dimension(model,
                                          [&](auto D) {
                                              return energy<D, D + 1>(
@@ -128,8 +128,8 @@ void register_fibers(Registry& registry) {
     registry.add(
         {Section::forces,
          "fibers",
-         "Fibres and muscles",
-         "Fibres in a solid with the energy k/2 (|F a| - (1 - alpha))^2 per volume at rest: F the "
+         "Fibers and muscles",
+         "Fibers in a solid with the energy k/2 (|F a| - (1 - alpha))^2 per volume at rest: F the "
          "deformation gradient, a the direction, alpha(t) = activation + amplitude sin(2 pi "
          "frequency t + phase). An activation of 0.2 makes them want to be a fifth shorter.",
          {particles::of_field().doc("the solid"),

@@ -1,4 +1,4 @@
-// Fibres in solids, passive or contracting like muscles.
+// Fibers in solids, passive or contracting like muscles.
 #pragma once
 
 #include "engine/model/model.hpp"

@@ -476,7 +476,7 @@ void register_mpm(Registry& registry) {
          "B-splines): momentum and stress go to the grid, velocities come back. A point within a "
          "node and a half of the grid's border is an error.",
          {list("nodes").doc("nodes along x and y").schema(R"({"type":"integer","minimum":3})"),
-          number("spacing").unit("m").positive().doc("distance of neighbouring nodes"),
+          number("spacing").unit("m").positive().doc("distance of neighboring nodes"),
           vector("origin").unit("m").zero().doc("place of node (0, 0)"),
           choice("walls", {"none", "slip", "stick"})
               .fallback("\"slip\"")

@@ -13,7 +13,7 @@
 
 namespace hindcast::particles {
 
-// In an implicit scene the energy is minimised with all others; in an explicit one its forces
+// In an implicit scene the energy is minimized with all others; in an explicit one its forces
 // -dE/dx act on the points.
 void add_energy(model::Model& model, EnergyTerm term);
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "engine/runtime/minimization/minimization.hpp"
+#include "engine/model/implicit/minimized.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::particles {
@@ -137,7 +137,7 @@ void integrate_implicitly(Model& model) {
 
     std::vector<char> fixed = model.shared<FixedPoints>().flags;
     fixed.resize(static_cast<std::size_t>(n), 0);
-    for (const Carrier& carrier : model.carriers())
+    for (const Carrier& carrier : model.minimized().carriers())
         for (const std::int64_t p : carrier.points) fixed[static_cast<std::size_t>(p)] = 1;
     std::vector<std::int64_t> free;
     for (std::int64_t p = 0; p < n; ++p)
@@ -160,7 +160,8 @@ void integrate_implicitly(Model& model) {
                      {{"number", numbers},
                       {"mass", a.mass},
                       {"g", model.find_quantity("gravity")->argument()}}});
-    terms.insert(terms.end(), model.energy_terms().begin(), model.energy_terms().end());
+    const std::vector<EnergyTerm>& added = model.minimized().terms();
+    terms.insert(terms.end(), added.begin(), added.end());
 
     std::vector<NamedArgument> begin{{"v", a.velocity}, {"w", a.inverse_mass}, {"h", model.step()},
                                      {"x", a.position}, {"target", target},    {"start", start}},
@@ -185,9 +186,9 @@ void integrate_implicitly(Model& model) {
                            n, begin, "begin step"));
     auto minimization = std::make_shared<Minimization>(
         model.options().device, a.position, std::move(fixed), std::move(terms),
-        model.options().minimization, "minimisation", model.carriers());
+        model.options().minimization, "minimization", model.minimized().carriers());
     model.add(Phase::position_update, minimization->launch());
-    model.set_minimization(std::move(minimization));
+    model.minimized().set(std::move(minimization));
     model.add(Phase::position_update,
               model.launch(for_dimension(model,
                                          [&](auto D) {

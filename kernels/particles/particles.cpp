@@ -212,7 +212,7 @@ model::Field reference_field() {
             "what is made once, when the scene is loaded, is made from these positions: rest "
             "lengths that are \"initial\", formulas in x, y, z, selections by box. Without them "
             "from \"positions\" as the scene was loaded: they stay as they are where positions "
-            "are then optimised, set (--set) or varied (--vary), and a scene that is saved after "
+            "are then optimized, set (--set) or varied (--vary), and a scene that is saved after "
             "that writes this key");
 }
 

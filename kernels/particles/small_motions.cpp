@@ -180,7 +180,7 @@ std::pair<double, std::vector<double>> largest_of_tridiagonal(const std::vector<
 }  // namespace
 
 void check_time_step(Model& model) {
-    SmallMotions motions = std::move(SmallMotions::of(model));  // of no use afterwards
+    SmallMotions motions = std::move(SmallMotions::of(model));  // of no use afterward
     model.shared<SmallMotions>() = {};
     if (motions.parts.empty() || model.is_implicit()) return;
     const auto D = static_cast<std::size_t>(model.dimension());

@@ -50,7 +50,7 @@ void publish_kernels(Registry& registry) {
 
 void finish_regularization(const Settings& settings, Model& model) {
     if (settings.written("at"))
-        throw settings.error("at", "a regularisation does not depend on time")
+        throw settings.error("at", "a regularization does not depend on time")
             .remedy("leave out \"at\"");
     const document::Node& path = *settings.find("of");
     Quantity* quantity = model.find_quantity(settings.text("of"));
@@ -94,7 +94,7 @@ void finish_regularization(const Settings& settings, Model& model) {
                               {"reference", target},
                               {"scale", settings.boolean("sum") ? 1.0 : 1.0 / count},
                               {"value", term.value}},
-                             settings.name() + ": regularisation"));
+                             settings.name() + ": regularization"));
     model.add_term(std::move(term), program);
 }
 

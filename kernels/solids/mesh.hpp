@@ -13,7 +13,7 @@ namespace hindcast::solids {
 
 struct Mesh {
     int dimension = 3;
-    std::vector<double> points;         // of every point at rest, in metres
+    std::vector<double> points;         // of every point at rest, in meters
     std::vector<std::int64_t> corners;  // numbers of the points, dimension + 1 per element
     std::vector<double>
         inverse;  // per element D^-1, row by row: D = (X1-X0, X2-X0, ...) as columns

@@ -115,7 +115,7 @@ Offer solid_from_file() {
               "has it",
               Section::bodies,
               "solid",
-              {offer_number("scale", "Metres per unit", "m", 1, "1e-3 for a file in millimetres"),
+              {offer_number("scale", "Meters per unit", "m", 1, "1e-3 for a file in millimeters"),
                density(), young_modulus(1e5)},
               {".msh", ".vtk", ".vtu"}};
     row.rank = 100;

@@ -14,7 +14,7 @@ namespace hindcast::solids {
 //   von Mises stress  sqrt(3/2 s : s) in Pa, s the deviator of the Cauchy stress
 //                     sigma = P F^T / J, P = dW/dF (Bonet, Wood: Nonlinear Continuum Mechanics, 5.4);
 //                     in the plane with the stress across it, which plane strain has
-// Both are of the material alone, without fibres and damping. Elements without volume have no stress.
+// Both are of the material alone, without fibers and damping. Elements without volume have no stress.
 void show(model::Model& model, const std::string& owner, const Law& law, const EnergyTerm& elastic);
 
 }  // namespace hindcast::solids

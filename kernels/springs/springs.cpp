@@ -5,7 +5,7 @@
 // where its ends coincide. With a rest length a spring whose ends coincide exerts no force (u = 0).
 // A spring that only pulls exerts none while L <= r, one that only pushes none while L >= r.
 //
-// With an implicit integrator the energy itself is minimised, and damping is the dissipation
+// With an implicit integrator the energy itself is minimized, and damping is the dissipation
 // c/(2 h) (L - L_n)^2 of a step of length h from length L_n, of springs that act at its start.
 #include "kernels/springs/springs.hpp"
 

@@ -42,7 +42,7 @@ using model::Settings;
 // The new level that a launch computes from the level v it replaces: S u - v, v - S u, or v + S u.
 enum class Change : std::uint8_t { usual, subtracted, added };
 
-// The parameters that the kernel is specialised on.
+// The parameters that the kernel is specialized on.
 struct Form {
     std::int64_t rows = 0, columns = 0;
     bool fixed_border = false;  // else nodes outside the grid are zero and every node is unknown
@@ -81,18 +81,18 @@ Items items_of(const Form& form) {
     return {form.columns, (form.rows - 2) * form.columns};
 }
 
-// The sum of the neighbours of a node anywhere in the grid; nodes outside are zero.
-Float sum_of_neighbours(const Form& form, const Int& node, const Read<Float>& u) {
+// The sum of the neighbors of a node anywhere in the grid; nodes outside are zero.
+Float sum_of_neighbors(const Form& form, const Int& node, const Read<Float>& u) {
     const std::int64_t columns = form.columns;
     const Int j = column_of(node, columns);
-    const auto neighbour = [&](const Bool& there, std::int64_t offset) {
+    const auto neighbor = [&](const Bool& there, std::int64_t offset) {
         Float value;
         if_(there, [&] { value = u[node + offset]; });
         return value;
     };
-    const Float left = neighbour(j > 0, -1), right = neighbour(j < columns - 1, 1);
-    const Float up = neighbour(node >= columns, -columns);
-    const Float down = neighbour(node < (form.rows - 1) * columns, columns);
+    const Float left = neighbor(j > 0, -1), right = neighbor(j < columns - 1, 1);
+    const Float up = neighbor(node >= columns, -columns);
+    const Float down = neighbor(node < (form.rows - 1) * columns, columns);
     return (left + right) + (up + down);
 }
 
@@ -117,7 +117,7 @@ KernelDef next_level(const Form& form) {
         const std::int64_t columns = form.columns, first = items_of(form).first;
         const auto at = [&](std::int64_t offset) { return u[item + (first + offset)]; };
         const auto sum = [&] {
-            if (!form.fixed_border) return sum_of_neighbours(form, item, u);
+            if (!form.fixed_border) return sum_of_neighbors(form, item, u);
             const Float left = at(-1), right = at(1), up = at(-columns), down = at(columns);
             return (left + right) + (up + down);
         };
@@ -163,7 +163,7 @@ KernelDef wave_energy(const Form& form) {
                   [form](Int i, Property<Float> speed, Param<Float> ratio, Read<Float> u,
                          Read<Float> w, Param<Float> scale, Reduce<Float> value) {
                       const Float courant = speed[i] * ratio.value(), change = u[i] - w[i];
-                      const Float bent = 4.0 * w[i] - sum_of_neighbours(form, i, w);
+                      const Float bent = 4.0 * w[i] - sum_of_neighbors(form, i, w);
                       value += 0.5 * scale.value() *
                                (change * change / (courant * courant) + u[i] * bent);
                   });
@@ -195,7 +195,7 @@ void publish_kernels(Registry& registry) {
         ratio{"ratio", "h / dx, s/m"};
     registry.publish(
         {"wave_level",
-         "One item per node: older <- (2 u - (1 - a) older + k (sum of the 4 neighbours of u - 4 "
+         "One item per node: older <- (2 u - (1 - a) older + k (sum of the 4 neighbors of u - 4 "
          "u)) / (1 + a), with k = (speed ratio)^2, a = damping half_step; nodes outside are zero.",
          {rows, columns, model::boolean("damped").fallback("false").doc("with a")},
          {speed,
@@ -211,7 +211,7 @@ void publish_kernels(Registry& registry) {
          }});
     registry.publish(
         {"wave_energy",
-         "One item per node: value += scale/2 ((u - w)^2 / k + u (4 w - sum of the 4 neighbours of "
+         "One item per node: value += scale/2 ((u - w)^2 / k + u (4 w - sum of the 4 neighbors of "
          "w)), with k = (speed ratio)^2; nodes outside are zero.",
          {rows, columns},
          {speed,
@@ -396,7 +396,7 @@ void register_waves(Registry& registry) {
          "waves",
          "Waves in the plane",
          "The wave equation u'' + gamma u' = c^2 lap u on a grid of nodes in the plane: central "
-         "differences, (1 + a) u(t+1) = 2 u(t) - (1 - a) u(t-1) + k (sum of the 4 neighbours - "
+         "differences, (1 + a) u(t+1) = 2 u(t) - (1 - a) u(t-1) + k (sum of the 4 neighbors - "
          "4 u)(t), k = (c h / dx)^2, a = gamma h / 2, where h is the step divided by "
          "levels_per_step. After s steps the field is time level s * levels_per_step + 1. Its "
          "energy is that of a membrane under a tension of 1 N/m.",
@@ -404,7 +404,7 @@ void register_waves(Registry& registry) {
               .doc("[rows, columns]: node (i, j) is element i * columns + j and lies at "
                    "(i, j) * spacing")
               .schema(R"({"type":"integer","minimum":3})"),
-          number("spacing").unit("m").positive().doc("dx, the distance of neighbouring nodes"),
+          number("spacing").unit("m").positive().doc("dx, the distance of neighboring nodes"),
           per_node("speed").unit("m/s").positive().differentiable().doc(
               "c, one for all nodes or one per node; (c h / dx)^2 is at most 1/2"),
           per_node("damping").unit("1/s").fallback("0").at_least(0).differentiable().doc(

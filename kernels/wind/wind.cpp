@@ -1,9 +1,9 @@
-// A triangle of area A and unit normal n whose centre moves with v feels the air, which moves with
+// A triangle of area A and unit normal n whose center moves with v feels the air, which moves with
 // u(t) = velocity + amplitude sin(2 pi frequency t + phase), t the time at the beginning of the
 // step. With w = u - v, s = w.n and t = w - s n:
 //     f = rho A/2 (drag |s| s n + skin_friction |t| t),
 // a third on each corner. In an implicit step A and n are those at its beginning, v = (c - c_n)/h
-// with c the centre, and f is minus the derivative of h rho A/6 (drag |s|^3 + skin_friction |t|^3)
+// with c the center, and f is minus the derivative of h rho A/6 (drag |s|^3 + skin_friction |t|^3)
 // by c.
 #include "kernels/wind/wind.hpp"
 

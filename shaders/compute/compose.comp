@@ -27,10 +27,10 @@ float open_at(ivec2 at, float distance) {
 void main() {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy), size = ivec2(frame.window.zw);
     if (any(greaterThanEqual(at, size))) return;
-    vec3 colour = texelFetch(lit, at, 0).rgb;
+    vec3 color = texelFetch(lit, at, 0).rgb;
     if (occluded) {
-        const float distance = metres(texelFetch(depth_map, at, 0).r);
-        if (distance > 0.0) colour *= open_at(at, distance);
+        const float distance = meters(texelFetch(depth_map, at, 0).r);
+        if (distance > 0.0) color *= open_at(at, distance);
     }
     if (outlined) {
         // The coverage of the surroundings by the selection; 0 where it covers the pixel itself.
@@ -43,7 +43,7 @@ void main() {
                                          (x * x + y * y > 4 ? 0.45 : 1.0));
             }
         around *= 1.0 - texelFetch(mask, at, 0).r;
-        colour = mix(colour, frame.outline.rgb, around);
+        color = mix(color, frame.outline.rgb, around);
     }
-    imageStore(picture, at, vec4(colour, 1.0));
+    imageStore(picture, at, vec4(color, 1.0));
 }

@@ -1,4 +1,4 @@
-// Depths at half the size, in metres: of each four the nearest.
+// Depths at half the size, in meters: of each four the nearest.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/picture.glsl"
@@ -12,5 +12,5 @@ void main() {
     const ivec2 p = 2 * at;
     const float a = texelFetch(depth_map, min(p, last), 0).r,
                 b = texelFetch(depth_map, min(p + ivec2(1, 1), last), 0).r;
-    imageStore(distances, at, vec4(metres(max(a, b))));
+    imageStore(distances, at, vec4(meters(max(a, b))));
 }

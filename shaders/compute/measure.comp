@@ -1,7 +1,7 @@
 // Least and largest of what is shown, in integers that order as the numbers do: so many work items
 // may meet in any order and find the same. Numbers that are not finite are left out.
 //
-//   mode 0   the numbers of `values`, for the colours
+//   mode 0   the numbers of `values`, for the colors
 //   mode 1   the lengths of the vectors of `values`, for arrows
 //   mode 2   the places, for the shadow map
 //   mode 3   the places that `indices` name, for framing a drawable

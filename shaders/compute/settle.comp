@@ -1,4 +1,4 @@
-// mode 0: nothing measured yet. mode 1: what was measured becomes the range of colours, and the
+// mode 0: nothing measured yet. mode 1: what was measured becomes the range of colors, and the
 // light's view of the box around everything.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -29,7 +29,7 @@ void main() {
     }
     if ((ranges & range_given) != 0u) range = scene.range.xy;
     const float longest = measured.longest > 0u ? from_ordered(measured.longest) : 0.0;
-    settled.colour_range = vec4(range, longest, 0.0);
+    settled.color_range = vec4(range, longest, 0.0);
 
     vec3 low = vec3(3.4e38), high = vec3(-3.4e38);
     if (measured.box_low[0] <= measured.box_high[0])

@@ -13,13 +13,13 @@ layout(constant_id = 0) const bool occluded = false;  // by what is near
 layout(constant_id = 1) const bool outlined = false;  // something is selected
 
 layout(push_constant) uniform Picture {
-    vec4 lens;      // near, depth to metres, offset, 1: perspective
+    vec4 lens;      // near, depth to meters, offset, 1: perspective
     vec4 window;    // half width and height of what is seen at 1 m, or m; pixels
-    vec4 outline;   // colour
+    vec4 outline;   // color
     vec4 nearby;    // m that occlude; strength
 } frame;
 
-float metres(float depth) {
+float meters(float depth) {
     if (depth <= 0.0) return 0.0;
     return frame.lens.w > 0.5 ? frame.lens.x / depth : (0.5 - depth) * frame.lens.y + frame.lens.z;
 }

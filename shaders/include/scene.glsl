@@ -1,12 +1,12 @@
 // The input of every shader of drawables: the view, the draw, the solver's numbers, the measured
 // range. Mirrors app/render/shader_data.hpp.
 
-#define COLOUR 0
+#define COLOR 0
 #define PICK 1
 #define MASK 2
 #define SHADOW 3
 #ifndef PASS
-#define PASS COLOUR
+#define PASS COLOR
 #endif
 
 layout(constant_id = 0) const bool wide = false;  // numbers are f64
@@ -18,7 +18,7 @@ layout(constant_id = 4) const bool sliced = false;    // a plane hides what is b
 layout(std140, set = 0, binding = 0) uniform Scene {
     mat4 view_projection;  // depth 1 at the near plane, 0 far away
     vec4 eye;              // w: 1 perspective, 0 orthographic
-    vec4 right;            // w: metres per pixel (at one metre's distance in perspective)
+    vec4 right;            // w: meters per pixel (at one meter's distance in perspective)
     vec4 up;
     vec4 forward;
     vec4 to_light;
@@ -33,22 +33,22 @@ layout(std140, set = 0, binding = 0) uniform Scene {
     vec4 range;            // given: low, high
     vec4 focus;            // where planes fade away from; w: how far they reach, m
     vec4 slice;            // hidden is where xyz . place > w; xyz has length 1
-    uvec4 flags;           // flat, range_..., colour map, shadows
+    uvec4 flags;           // flat, range_..., color map, shadows
 } scene;
 
 const uint range_given = 1u, range_symmetric = 2u, range_log = 4u;
 // As in app/exchange/stage.hpp.
 const float smallest_log_part = 1e-4;
-const uint colour_maps = 7u;
+const uint color_maps = 7u;
 
-// The tables of the colour maps, and a zero.
-layout(std430, set = 0, binding = 1) readonly buffer Colours { uint colours[colour_maps * 256u + 1u]; };
+// The tables of the color maps, and a zero.
+layout(std430, set = 0, binding = 1) readonly buffer Colors { uint colors[color_maps * 256u + 1u]; };
 
 // Mesa's software driver compiles a shader anew for each value of a branch's condition that is made
 // of uniforms alone, whenever it is bound, and keeps every one of them (lavapipe 22.3). So for that
 // driver such conditions depend on a number that only the buffer knows. Every branch and every ?:
 // on uniforms alone goes through the functions below.
-uint hidden_zero = guarded ? colours[colour_maps * 256u] : 0u;
+uint hidden_zero = guarded ? colors[color_maps * 256u] : 0u;
 
 #ifdef MEASURING
 // Found by measure.comp, in integers that order as the numbers do.
@@ -63,7 +63,7 @@ layout(std140, set = 0, binding = 5) uniform Settled
 #endif
 {
     mat4 light;          // world to shadow map, depth 0 .. 1
-    vec4 colour_range;   // low, high, longest arrow
+    vec4 color_range;    // low, high, longest arrow
     vec4 shadow_texel;   // m, radius; the least and the largest number measured
 } settled;
 
@@ -82,7 +82,7 @@ buffer Normals { float normals[]; };
 layout(std430, set = 1, binding = 5) readonly buffer Around { uint around[]; };
 
 layout(push_constant) uniform Draw {
-    vec4 colour;
+    vec4 color;
     vec4 a, b;  // of the kind
     float radius, spacing, layer, scale;
     uint first, count, rows, columns;
@@ -97,7 +97,7 @@ const uint has_values = 1u, values_per_point = 2u, has_element_of = 4u, in_plane
            closed = 1024u,  // the inside of its surface is seen only through a cut
            has_order = 2048u;
 
-const vec3 warning_colour = vec3(1.0, 0.0, 1.0);  // of what is not finite
+const vec3 warning_color = vec3(1.0, 0.0, 1.0);  // of what is not finite
 
 bool has(uint flag) { return ((draw.flags | hidden_zero) & flag) != 0u; }
 bool is_mode(uint mode) { return (draw.mode | hidden_zero) == mode; }
@@ -148,7 +148,7 @@ bool has_number(uint i) {
     return values[i] != 0x7fc00000u;
 }
 
-// The number, and whether it is shown; drawables without numbers show their own colour.
+// The number, and whether it is shown; drawables without numbers show their own color.
 vec2 shown_value(uint i) {
     return has_number(i) ? vec2(value_number(i), 1.0) : vec2(0.0);
 }
@@ -190,17 +190,17 @@ float log_part(float value, float lowest, float highest) {
         return 1.0 - log_size(-value, max(-high, -smallest_log_part * low), -low);
     return log_size(value, max(low, smallest_log_part * high), high);
 }
-vec3 colour_of_value(float value) {
-    if (!finite(value)) return warning_colour;
-    const float low = settled.colour_range.x, high = settled.colour_range.y;
+vec3 color_of_value(float value) {
+    if (!finite(value)) return warning_color;
+    const float low = settled.color_range.x, high = settled.color_range.y;
     const float span = high - low + float(hidden_zero);
     float t = span > 0.0 ? clamp((value - low) / span, 0.0, 1.0) : 0.5;
     if (((scene.flags.y | hidden_zero) & range_log) != 0u && span > 0.0) t = log_part(value, low, high);
-    return unpackUnorm4x8(colours[scene.flags.z * 256u + uint(t * 255.0 + 0.5)]).rgb;
+    return unpackUnorm4x8(colors[scene.flags.z * 256u + uint(t * 255.0 + 0.5)]).rgb;
 }
 
-// The colour of value.x if value.y says that it is shown, else the drawable's own.
-vec3 base_colour(vec2 value) {
-    return has(has_values) && value.y > 0.999 ? colour_of_value(value.x) : draw.colour.rgb;
+// The color of value.x if value.y says that it is shown, else the drawable's own.
+vec3 base_color(vec2 value) {
+    return has(has_values) && value.y > 0.999 ? color_of_value(value.x) : draw.color.rgb;
 }
 #endif

@@ -1,7 +1,7 @@
 // Light and coverage, for fragment shaders.
 
-#if PASS == COLOUR
-layout(location = 0) out vec4 out_colour;
+#if PASS == COLOR
+layout(location = 0) out vec4 out_color;
 #elif PASS == PICK
 layout(location = 0) out uvec4 out_id;  // drawable + 1, element, bits of the depth
 #elif PASS == MASK
@@ -29,9 +29,9 @@ float light_at(vec3 p, vec3 normal) {
 #endif
 }
 
-vec3 shade(vec3 colour, vec3 p, vec3 normal, vec3 to_viewer) {
-    if (has(unlit)) return colour;
-    const vec3 base = colour * colour;
+vec3 shade(vec3 color, vec3 p, vec3 normal, vec3 to_viewer) {
+    if (has(unlit)) return color;
+    const vec3 base = color * color;
     const float facing = dot(normal, scene.to_light.xyz);
     const float light = facing > 0.0 ? light_at(p, normal) : 0.0;
     const float sky = 0.5 + 0.5 * dot(normal, scene.world_up.xyz);
@@ -82,9 +82,9 @@ float depth_of(vec3 p) {
 }
 
 // The end of every fragment shader: depth is where the surface is, element what was hit.
-void finish(vec3 colour, float alpha, float depth, uint element) {
-#if PASS == COLOUR
-    out_colour = vec4(colour, alpha * draw.colour.a);
+void finish(vec3 color, float alpha, float depth, uint element) {
+#if PASS == COLOR
+    out_color = vec4(color, alpha * draw.color.a);
 #elif PASS == PICK
     out_id = uvec4(draw.drawable + 1u, element, floatBitsToUint(depth), 0u);
 #elif PASS == MASK

@@ -116,7 +116,7 @@ constexpr int most_devices = 8, architecture = 90;  // compute capability 9.0
 
 struct System {
     std::mutex mutex;
-    bool initialised = false;
+    bool initialized = false;
     Settings settings;
     Counters counters;
     Scheduler scheduler{settings, counters};

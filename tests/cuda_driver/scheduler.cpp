@@ -86,7 +86,7 @@ void Scheduler::enqueue(Stream& stream, Work work) {
     // As a device's: a queue that is full is waited for.
     const Running running(*this);
     const Point goal{stream.context.shared(stream), stream.enqueued - settings_.queue / 2};
-    while (!goal.passed()) step_towards(goal);
+    while (!goal.passed()) step_toward(goal);
 }
 
 Point Scheduler::end_of(const std::shared_ptr<Stream>& stream) {
@@ -113,7 +113,7 @@ bool Scheduler::blocked(Stream& stream) {
 }
 
 // One operation that the point needs: of the stream that is waited for, and so on.
-void Scheduler::step_towards(const Point& point) {
+void Scheduler::step_toward(const Point& point) {
     Stream* stream = point.stream.get();
     while (blocked(*stream)) stream = stream->queue.front().point.stream.get();
     if (!stream->queue.empty()) step(*stream);
@@ -135,16 +135,16 @@ void Scheduler::run_until(const Point& point) {
         if (busy_.size() > 1 && random_.chance(rate))
             step_any();
         else
-            step_towards(point);
+            step_toward(point);
     if (random_.chance(4))
         for (std::size_t k = random_.below(4); k > 0; --k) step_any();
 }
 
-void Scheduler::run_towards(const Point& point) {
+void Scheduler::run_toward(const Point& point) {
     if (point.passed()) return;
     const Running running(*this);
     for (std::size_t k = random_.below(4); k > 0; --k) step_any();
-    if (!point.passed() && random_.chance(4)) step_towards(point);
+    if (!point.passed() && random_.chance(4)) step_toward(point);
 }
 
 void Scheduler::drain(Context& context) {
@@ -156,7 +156,7 @@ void Scheduler::drain(Context& context) {
         const auto place = static_cast<std::size_t>(first - busy_.begin());
         Stream* const any = busy_[place + random_.below(busy_.size() - place)];
         Stream& stream = belongs(any) ? *any : **first;
-        step_towards({context.shared(stream), stream.enqueued});
+        step_toward({context.shared(stream), stream.enqueued});
     }
 }
 

@@ -1,6 +1,6 @@
 // Executes what streams hold, late and in an order that is legal but not the obvious one.
 //
-// Nothing is executed when it is put in a stream. A demand (a synchronisation, a copy that the host
+// Nothing is executed when it is put in a stream. A demand (a synchronization, a copy that the host
 // waits for, a stream that is too full) executes what it needs, and the generator mixes in
 // operations of other streams. What a program does not order by streams and events therefore runs
 // in every order, seed by seed.
@@ -26,7 +26,7 @@ public:
     Point end_of(const std::shared_ptr<Stream>& stream);
     void run_until(const Point& point);
     // Some operations on the way there, perhaps none, never all that is needed.
-    void run_towards(const Point& point);
+    void run_toward(const Point& point);
     void drain(Context& context);
     // Drops what the context's streams hold; from now on its calls return `error`.
     void fail(Context& context, int error);
@@ -42,7 +42,7 @@ private:
     bool blocked(Stream& stream);
     void step(Stream& stream);
     void step_graph(Stream& stream);
-    void step_towards(const Point& point);
+    void step_toward(const Point& point);
     void step_any();
     int perform(Context& context, const Work& work);
     int launch(const Context& context, const Work& work);

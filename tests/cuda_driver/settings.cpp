@@ -84,7 +84,7 @@ long long Counters::find(const std::string& name) const {
                {"copied_to_host_bytes", copied_to_host_bytes},
                {"streams", streams},
                {"events", events},
-               {"synchronisations", synchronisations},
+               {"synchronizations", synchronizations},
                {"executed", executed},
                {"executed_launches", executed_launches},
                {"microseconds", microseconds}};

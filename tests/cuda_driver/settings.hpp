@@ -37,7 +37,7 @@ Settings read_settings(const char* text);
 struct Counters {
     long long launches = 0, graph_launches = 0, nodes = 0, allocations = 0, host_allocations = 0,
               allocated_bytes = 0, copies_to_device = 0, copies_to_host = 0,
-              copied_to_host_bytes = 0, streams = 0, events = 0, synchronisations = 0, executed = 0,
+              copied_to_host_bytes = 0, streams = 0, events = 0, synchronizations = 0, executed = 0,
               executed_launches = 0, launch_calls = 0, abandoned = 0, microseconds = 0;
     // -1: there is no counter of that name.
     long long find(const std::string& name) const;

@@ -56,7 +56,7 @@ struct Work {
     std::shared_ptr<const GraphNodes> graph;
 };
 
-// The nodes of a graph, in the order in which they were captured. Never changed afterwards.
+// The nodes of a graph, in the order in which they were captured. Never changed afterward.
 struct GraphNodes {
     struct Node {
         Work work;

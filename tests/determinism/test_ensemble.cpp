@@ -122,7 +122,7 @@ TEST_CASE("ensemble: losses, gradients and states are those of runs alone") {
     }
 }
 
-TEST_CASE("ensemble: minimisations in lanes find what they find alone") {
+TEST_CASE("ensemble: minimizations in lanes find what they find alone") {
     HINDCAST_NEEDS_LLVM();
     for (const char* name : {"springs/coverage_implicit", "colliders/coverage_barrier",
                              "particles/coverage_quasi_static"}) {

@@ -31,7 +31,7 @@ const KernelDef kernels[] = {
            [](Int i, Write<Vec2> a, Read<Vec2> b, Read<Vec2> c, Param<Float> k) {
                a[i] = Vec2(sin(b[i].x() * k), cos(c[i].y()));
            }),
-    kernel("neighbour", {"a", "b", "c", "k"},
+    kernel("neighbor", {"a", "b", "c", "k"},
            [](Int i, ReadWrite<Vec2> a, Read<Vec2> b, Read<Vec2> c, Param<Float> k) {
                a[i] = (a[i] + b[select(i > 0, i - 1, 0)] * k) * 0.5 + c[i] * 0.01;
            }),

@@ -174,7 +174,7 @@ TEST_CASE("roll-out bits: second order agrees too, and its first order is that o
                      expected.gradients.begin()));
 }
 
-TEST_CASE("roll-out bits: launches that follow another one over neighbours") {
+TEST_CASE("roll-out bits: launches that follow another one over neighbors") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("no LLVM, or only the interpreter is tested");
     for (const Precision precision : {Precision::f32, Precision::f64})
         for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second})

@@ -1,4 +1,4 @@
-// Step rotation (runtime/schedule/step_rotation.hpp): steps that are joined to their neighbours have the bits of
+// Step rotation (runtime/schedule/step_rotation.hpp): steps that are joined to their neighbors have the bits of
 // the launches one by one, and of the interpreter, which joins nothing; whatever ends a range of
 // such steps.
 #include <doctest/doctest.h>

@@ -142,7 +142,7 @@ TEST_CASE("cli errors: the command line") {
     check({"", {"--steps", "-4"}, "-4", 2});
     check({"", {"--precision", "f16"}, "f16", 2});
     check({"", {"--threads", "0"}, "0", 2});
-    check({"", {"--colour"}, "--colour", 2});
+    check({"", {"--color"}, "--color", 2});
     {  // nothing to open the window on
         const Environment x("DISPLAY", ""), wayland("WAYLAND_DISPLAY", "");
         const Finished none = run_program({});

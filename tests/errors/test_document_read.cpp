@@ -43,10 +43,9 @@ TEST_CASE("document errors: unknown keys") {
     CHECK(reading(R"({"type": "springs", "stifness": 5})", spring) ==
           "s.json:1:21: at /stifness: unknown key 'stifness' in a spring force; did you mean "
           "'stiffness'?");
-    CHECK(
-        reading(R"({"colour": 5})", spring) ==
-        "s.json:1:2: at /colour: unknown key 'colour' in a spring force; known keys are stiffness, "
-        "damping, type, name");
+    CHECK(reading(R"({"color": 5})", spring) ==
+          "s.json:1:2: at /color: unknown key 'color' in a spring force; known keys are stiffness, "
+          "damping, type, name");
     // What stands there already was not meant.
     CHECK(
         reading(R"({"damping": 1, "dampin": 5})",

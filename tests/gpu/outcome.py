@@ -1,4 +1,4 @@
-"""What must be the same bits on every device: one scene in one precision, simulated and optimised
+"""What must be the same bits on every device: one scene in one precision, simulated and optimized
 for a few iterations, as hashes and numbers. Standard library only.
 """
 import csv
@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 
 PRECISIONS = ("f32", "f64")
-ITERATIONS = 2  # an optimiser's second update holds the gradients of both
+ITERATIONS = 2  # an optimizer's second update holds the gradients of both
 
 
 class Failed(Exception):
@@ -55,7 +55,7 @@ def simulated(hindcast, scene, precision, output, limit, arguments=(), **keyword
 
 def optimized(hindcast, scene, precision, output, limit, arguments=(), **keywords):
     """A few iterations: losses and norms of the gradients, and a hash of parameters and of what the
-    optimiser keeps, which every component of the gradients went into."""
+    optimizer keeps, which every component of the gradients went into."""
     call([hindcast, "optimize", scene, "--precision", precision, "--output", output, "--quiet",
           "--iterations", ITERATIONS, *arguments], limit, **keywords)
     summary = json.loads((output / "summary.json").read_text())

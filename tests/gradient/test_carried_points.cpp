@@ -1,4 +1,4 @@
-// Points that bodies with generalized coordinates carry, in one minimisation with free points: the
+// Points that bodies with generalized coordinates carry, in one minimization with free points: the
 // minimum against the energy written out in numbers, and derivatives of all kinds against differences.
 #include <doctest/doctest.h>
 

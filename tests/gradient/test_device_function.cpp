@@ -204,13 +204,13 @@ void check_bits(const Case& of) {
         // Into a graph of the library's.
         const test::Software software("");
         const long long allocations = software.count("allocations"),
-                        waits = software.count("synchronisations");
+                        waits = software.count("synchronizations");
         const cuda::Driver& d = cuda::driver();
         Capture capture(caller.handle());
         caller.put();
         cuda::GraphHandle noted = capture.end();
         CHECK(software.count("allocations") == allocations);
-        CHECK(software.count("synchronisations") == waits);
+        CHECK(software.count("synchronizations") == waits);
         cuda::GraphExecHandle graph = nullptr;
         REQUIRE(d.GraphInstantiate(&graph, noted, 0) == 0);
         d.GraphDestroy(noted);

@@ -126,8 +126,8 @@ TEST_CASE("gradient check: a wrong gradient is found") {
 }
 
 TEST_CASE("gradient check: at an optimum what cancels is the measure, not what is left of it") {
-    // Both fall by 0.55 of gravity: x = 0.01 (1 + ... + 10). One is wanted one metre further than it
-    // comes with a gravity of 1, the other one metre nearer: the loss is 2 there, its slope is 0.
+    // Both fall by 0.55 of gravity: x = 0.01 (1 + ... + 10). One is wanted one meter further than it
+    // comes with a gravity of 1, the other one meter nearer: the loss is 2 there, its slope is 0.
     // A hair beside it the slope is 4 * 0.55^2 of a hair.
     for (const char* gravity : {"1", "1.00000001", "1.0000000000001"}) {
         CAPTURE(gravity);

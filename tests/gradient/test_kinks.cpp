@@ -372,7 +372,7 @@ TEST_CASE("where the modes differ: divz, a value on the way that is infinite, te
         {{"exp(log(x))", OF(exp(log(v.x()))), {}, {not_a_number, 0, 0}}, {0, 0, 0}},
         {{"exp(-1/x)", OF(exp(-1.0 / v.x())), {}, {not_a_number, 0, 0}}, {0, 0, 0}},
         {{"1/sqrt(x*x)", OF(1.0 / sqrt(v.x() * v.x())), {}, {}}, {not_a_number, 0, 0}},
-        // cancelling terms
+        // canceling terms
         {{"sqrt(x - x)", OF(sqrt(v.x() - v.x())), {}, {}}, {not_a_number, 0, 0}},
     };
     for (const test::Compile& compile : compilers())

@@ -1,4 +1,4 @@
-// Rules of loops and branches under differentiation: own-index loads, normalised trips, tapes,
+// Rules of loops and branches under differentiation: own-index loads, normalized trips, tapes,
 // carried values, while_. The expected numbers are closed forms; integers and powers of two keep
 // them exact.
 #include <doctest/doctest.h>
@@ -63,7 +63,7 @@ TEST_CASE("rule 11: the adjoint of an element read at the own index in a loop is
     CHECK(d.real.at("x.a1") == Numbers{4 * 3 + 2, 4 * 2, 1, 0});
 }
 
-TEST_CASE("rule 12: loops are normalised: any begin and step give the same derivative") {
+TEST_CASE("rule 12: loops are normalized: any begin and step give the same derivative") {
     using Body = std::function<void()>;
     const auto up = [](Int n, const Body& b) {
         for_(

@@ -13,7 +13,7 @@ using namespace hindcast::lang;
 
 namespace {
 
-// Every step: s = sum over neighbours of sin x (at traced indices), then x += h s x p.
+// Every step: s = sum over neighbors of sin x (at traced indices), then x += h s x p.
 const KernelDef spread_out =
     kernel("spread_out", {"x", "s"}, [](Int i, Read<Float> x, Sum<Float> s) {
         const Int to = Int(abs(x[i]) * 4.0) % 8;

@@ -1,4 +1,4 @@
-// Minimisation as a launch: implicit Euler against its closed form, and derivatives of all kinds
+// Minimization as a launch: implicit Euler against its closed form, and derivatives of all kinds
 // through it against differences of the converged forward run.
 #include "engine/runtime/minimization/minimization.hpp"
 
@@ -183,7 +183,7 @@ double slope(Chain& chain, const Values& direction, double step) {
     return (8 * (at(step) - at(-step)) - (at(2 * step) - at(-2 * step))) / (12 * step);
 }
 
-// Calls body(device, options) for every device, with the minimisation as one kernel and as a function
+// Calls body(device, options) for every device, with the minimization as one kernel and as a function
 // of the host.
 template <class F>
 void each_way(const F& body) {
@@ -197,7 +197,7 @@ void each_way(const F& body) {
 
 }  // namespace
 
-TEST_CASE("minimisation: implicit Euler of one mass on a spring, in closed form") {
+TEST_CASE("minimization: implicit Euler of one mass on a spring, in closed form") {
     each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
         // On the x axis: m (x - x~) / h^2 + k (x - L) = 0.
         const double m = 2, k = 50, L = 1.5, at = 2.25;
@@ -240,7 +240,7 @@ TEST_CASE("minimisation: implicit Euler of one mass on a spring, in closed form"
     });
 }
 
-TEST_CASE("minimisation: gradients of a roll-out against differences, along the gradient too") {
+TEST_CASE("minimization: gradients of a roll-out against differences, along the gradient too") {
     each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
         Chain chain(device, 6, options);
         const Values g = chain.gradient();
@@ -264,7 +264,7 @@ TEST_CASE("minimisation: gradients of a roll-out against differences, along the 
     });
 }
 
-TEST_CASE("minimisation: forward mode, Hessian products and second derivatives") {
+TEST_CASE("minimization: forward mode, Hessian products and second derivatives") {
     each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
         Chain chain(device, 6, options);
         const Values g = chain.gradient(), d = random_direction(chain.size(), 7),
@@ -309,7 +309,7 @@ TEST_CASE("minimisation: forward mode, Hessian products and second derivatives")
     });
 }
 
-TEST_CASE("minimisation: the same bits under every checkpoint plan and on every device") {
+TEST_CASE("minimization: the same bits under every checkpoint plan and on every device") {
     std::map<LinearSolverKind, std::pair<double, Values>> expected;
     each_way([&](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
         Chain chain(device, 40, options);
@@ -325,7 +325,7 @@ TEST_CASE("minimisation: the same bits under every checkpoint plan and on every 
     });
 }
 
-TEST_CASE("minimisation: all solvers find the same") {
+TEST_CASE("minimization: all solvers find the same") {
     const auto device = test::interpreter_device();
     Chain direct(device, 20, {.solver = LinearSolverKind::direct});
     const Values a = direct.gradient();
@@ -343,7 +343,7 @@ TEST_CASE("minimisation: all solvers find the same") {
     }
 }
 
-TEST_CASE("minimisation: how far it goes on hardly changes where it ends") {
+TEST_CASE("minimization: how far it goes on hardly changes where it ends") {
     // One whole step follows when the tolerance is met: the error is the square of what is left.
     const auto device = test::interpreter_device();
     Chain exact(device, 20);
@@ -358,7 +358,7 @@ TEST_CASE("minimisation: how far it goes on hardly changes where it ends") {
     }
 }
 
-TEST_CASE("minimisation: a horizon's gradient is that of the last steps alone") {
+TEST_CASE("minimization: a horizon's gradient is that of the last steps alone") {
     each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
         Chain chain(device, 10, options);
         chain.rollout->set_horizon(4);
@@ -376,7 +376,7 @@ TEST_CASE("minimisation: a horizon's gradient is that of the last steps alone") 
     });
 }
 
-TEST_CASE("minimisation: a straight column under pressure is no minimum, and is said to be none") {
+TEST_CASE("minimization: a straight column under pressure is no minimum, and is said to be none") {
     // Three points in a line, both ends fixed, springs pressed together: the middle may buckle to
     // either side.
     each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
@@ -419,7 +419,7 @@ TEST_CASE("minimisation: a straight column under pressure is no minimum, and is 
     });
 }
 
-TEST_CASE("minimisation: what cannot be is said") {
+TEST_CASE("minimization: what cannot be is said") {
     const auto device = test::interpreter_device();
     Array each(Type::i32, {1, 2});
     each.assign_integers(std::vector<std::int64_t>{0, 0});

@@ -1,4 +1,4 @@
-// What the tolerance of a minimisation does to gradients: how fast their error falls with it, against
+// What the tolerance of a minimization does to gradients: how fast their error falls with it, against
 // formulas and against converged runs, and that the error which is reported is the one that is there.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ double norm(const Values& v) {
 // allows at the most: d = sqrt(2 tolerance 3/4 / 4). A gradient from there is wrong by
 // |d(1/(1 + 3 x^2))/dx| d = 3/8 d, hence as the root of the tolerance. One more step leaves
 // E'''/(2 E'') d^2 = 3/4 d^2 of the distance, and an error in proportion to the tolerance.
-TEST_CASE("minimisation: the error of a gradient falls in proportion to the tolerance") {
+TEST_CASE("minimization: the error of a gradient falls in proportion to the tolerance") {
     Values after, before;
     for (const double tolerance : tolerances) {
         CAPTURE(tolerance);
@@ -136,7 +136,7 @@ TEST_CASE("minimisation: the error of a gradient falls in proportion to the tole
     CHECK(slope(before) == doctest::Approx(0.5).epsilon(0.002));
 }
 
-TEST_CASE("minimisation: a check reports what the tolerance does to the gradient") {
+TEST_CASE("minimization: a check reports what the tolerance does to the gradient") {
     const Values exact = gradient_at(1e-18);  // further steps are rounding
     std::string table;
     double most = 0;

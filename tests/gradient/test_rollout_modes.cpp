@@ -324,7 +324,7 @@ TEST_CASE("roll-out modes: second order in closed form") {
             CHECK(a.gradient().tangent().value(0) ==
                   doctest::Approx(xa * u + aa * w).epsilon(1e-12));
         }
-        // First order afterwards is undisturbed, and each mode asks for its own forward run.
+        // First order afterward is undisturbed, and each mode asks for its own forward run.
         rollout.forward(true);
         rollout.backward({{loss, 1}});
         CHECK(x0.gradient().value(0) == doctest::Approx(xx * x_value).epsilon(1e-12));

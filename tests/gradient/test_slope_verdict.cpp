@@ -11,8 +11,8 @@ using namespace hindcast;
 
 namespace {
 
-SlopeJudgement judge(double adjoint, const std::function<double(double)>& loss, double span = 0.1,
-                     double tolerance = 1e-6, double floor = 0) {
+SlopeJudgment judge(double adjoint, const std::function<double(double)>& loss, double span = 0.1,
+                    double tolerance = 1e-6, double floor = 0) {
     const auto at = [&](double h) { return SlopeSample{h, loss(h), loss(-h)}; };
     std::vector<SlopeSample> samples;
     for (int k = 2; k <= 9; ++k) samples.push_back(at(std::pow(10.0, -k)));
@@ -45,7 +45,7 @@ TEST_CASE("slope verdict: smooth losses are ok, and how far their slope holds is
     CHECK(judge(0, [](double) { return 3.0; }).verdict == SlopeVerdict::ok);
     // Curved more than the widest step: sin(100 x)/100 has the secant sin(100 w) / 100 w, which
     // is within 5 % of 1 for 100 w < 0.55: of the halves of 0.1, from 0.1 / 32 on.
-    const SlopeJudgement bent = judge(1, [](double x) { return std::sin(100 * x) / 100; });
+    const SlopeJudgment bent = judge(1, [](double x) { return std::sin(100 * x) / 100; });
     CHECK(bent.verdict == SlopeVerdict::ok);
     CHECK(bent.usable == 0.1 / 32);
     CHECK(judge(1, [](double x) { return std::tanh(20 * x) / 20; }).verdict == SlopeVerdict::ok);
@@ -84,7 +84,7 @@ TEST_CASE("slope verdict: jumps that are closer than the width make a loss that 
     for (const double piece : {0.03, 3e-3, 3e-4, 3e-5}) {
         CAPTURE(piece);
         const auto saw = [piece](double x) { return x - 3 * piece * std::floor(x / piece + 0.37); };
-        const SlopeJudgement j = judge(1, saw);
+        const SlopeJudgment j = judge(1, saw);
         CHECK(j.verdict == SlopeVerdict::not_smooth);
         CHECK(j.difference == doctest::Approx(1));
         CHECK(j.widest < 0);
@@ -104,7 +104,7 @@ TEST_CASE("slope verdict: jumps that are closer than the width make a loss that 
 TEST_CASE("slope verdict: one-sided derivatives that differ are a kink") {
     const auto rope = [](double x) { return 1 + (x > 0 ? 0.4 * x + x * x : 0.39 * x); };
     for (const double side : {0.4, 0.39, 0.395}) {
-        const SlopeJudgement j = judge(side, rope);
+        const SlopeJudgment j = judge(side, rope);
         CHECK(j.verdict == SlopeVerdict::kink);
         CHECK(j.right == doctest::Approx(0.4).epsilon(1e-7));
         CHECK(j.left == doctest::Approx(0.39).epsilon(1e-7));

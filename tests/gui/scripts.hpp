@@ -64,16 +64,16 @@ inline bool runs_what_is_edited(Robot& robot) {
 }
 
 inline std::int64_t last_iteration(Robot& robot) {
-    const auto& history = robot.now().optimisation.history;
+    const auto& history = robot.now().optimization.history;
     return history && !history->empty() ? history->back().iteration : -1;
 }
 
 // All iterations of a scene that has 30.
-inline void optimise(Robot& robot, ImGuiTestContext& hands) {
+inline void optimize(Robot& robot, ImGuiTestContext& hands) {
     const std::int64_t before = std::max<std::int64_t>(last_iteration(robot), 0);
     hands.KeyPress(ImGuiKey_O);
     CHECK(robot.wait([&] {
-        return last_iteration(robot) >= before + 30 && !robot.work().running.is_optimising();
+        return last_iteration(robot) >= before + 30 && !robot.work().running.is_optimizing();
     }));
     robot.frames(2);
 }

@@ -85,7 +85,7 @@ xdotool mousemove 600 280 mousedown 3 mousemove_relative 30 10 mouseup 3
 xdotool mousemove 600 280 click 4 click 4 click 5
 sleep 0.5
 check "it lives after mouse and keys" kill -0 $pid
-# Optimise, accept, save: the file has the values that were found.
+# Optimize, accept, save: the file has the values that were found.
 xdotool key o; sleep 6
 # Alt+F4, with Alt released while the window manager has the keyboard, and Cancel: keys still work.
 coproc python3 "$root/tests/gui/close_key.py" "$window"
@@ -101,7 +101,7 @@ is_saved() {
     xdotool key ctrl+s; sleep 1
     found "$state/scene.json"
 }
-check "what was optimised is in the file" within_a_minute is_saved
+check "what was optimized is in the file" within_a_minute is_saved
 rm -f "$folder"/smoke*.png
 picture smoke
 check "F12 writes a picture" test -s "$folder/smoke.png"

@@ -31,10 +31,10 @@ using test::stop_at;
 
 namespace {
 
-void optimise(Robot& robot) {
-    robot.work().running.optimise(session::Optimise::What::start);
+void optimize(Robot& robot) {
+    robot.work().running.optimize(session::Optimize::What::start);
     REQUIRE(robot.wait(
-        [&] { return last_iteration(robot) >= 30 && !robot.work().running.is_optimising(); }));
+        [&] { return last_iteration(robot) >= 30 && !robot.work().running.is_optimizing(); }));
     robot.frames(3);
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("gui editing: the text button shows the file, \"Plot it\" the plot; th
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         robot.work().requests.focus_panel = "Plots";
-        optimise(robot);
+        optimize(robot);
         select(robot, "/forces/0");
         // A right click on a field's name leads to it in the text. The plot stays.
         const ImRect form = hands.ItemInfo("//###Inspector/connect/##form").RectFull;
@@ -129,7 +129,7 @@ TEST_CASE("gui editing: the text button shows the file, \"Plot it\" the plot; th
 TEST_CASE("gui editing: the menu is that of the number under the mouse, and says what it needs") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
-        open(robot, "free_flight.json");  // optimises ball.velocity
+        open(robot, "free_flight.json");  // optimizes ball.velocity
         stop_at(robot, 0);
         select(robot, "/bodies/0");
         robot.picture("vector");
@@ -140,20 +140,20 @@ TEST_CASE("gui editing: the menu is that of the number under the mouse, and says
             [&] { return robot.now().tools.landscape && robot.now().tools.landscape->done; }));
         CHECK(robot.now().tools.landscape->names[0] == "ball.velocity.z");
 
-        // Not optimised: why, and what to do about it.
+        // Not optimized: why, and what to do about it.
         menu_on(robot, hands, "//###Inspector/**/ball.mass/##value");
         CHECK_FALSE(is_enabled(hands, "Sweep it"));
         CHECK_FALSE(is_enabled(hands, "Plot it"));
         hands.MouseMove("//$FOCUSED/Sweep it", ImGuiTestOpFlags_NoCheckHoveredId);
         robot.frames(60);
         robot.picture("entry_menu_disabled");
-        hands.ItemClick("//$FOCUSED/Optimise it");
+        hands.ItemClick("//$FOCUSED/Optimize it");
         robot.frames(2);
-        CHECK(robot.work().scene.editor().undo_name() == "Optimise ball.mass");
+        CHECK(robot.work().scene.editor().undo_name() == "Optimize ball.mass");
         CHECK(robot.wait([&] { return robot.now().values.parameters.size() == 2; }));
         menu_on(robot, hands, "//###Inspector/**/ball.mass/##value");
         CHECK(is_enabled(hands, "Sweep it"));
-        hands.ItemClick("//$FOCUSED/Take out of the optimisation");
+        hands.ItemClick("//$FOCUSED/Take out of the optimization");
         robot.frames(2);
         CHECK(at(robot, "/parameters")->size() == 1);
 
@@ -295,7 +295,7 @@ TEST_CASE("gui editing: plots say what is left out, and zoom, move and fit again
         }));
         REQUIRE_FALSE(robot.now().reports.error);
         robot.work().requests.focus_panel = "Plots";
-        optimise(robot);
+        optimize(robot);
         hands.ItemClick("//###Plots/Parameters");
         robot.frames(4);
         CHECK(curves_shown().size() == 24);
@@ -329,12 +329,12 @@ TEST_CASE("gui editing: plots say what is left out, and zoom, move and fit again
         CHECK(range().Min == doctest::Approx(near.Min + near.Size() / 4).epsilon(0.02));
         CHECK(range().Size() == doctest::Approx(near.Size()));
         // A click goes to the iteration under it; a drag went nowhere.
-        CHECK(robot.now().optimisation.shown_iteration == 30);
+        CHECK(robot.now().optimization.shown_iteration == 30);
         const double wanted = range().Min + range().Size() / 2;
         hands.MouseMoveToPos(area.GetCenter());
         hands.MouseClick();
         CHECK(robot.wait([&] {
-            return robot.now().optimisation.shown_iteration ==
+            return robot.now().optimization.shown_iteration ==
                    std::clamp<std::int64_t>(std::llround(wanted), 0, 30);
         }));
         hands.MouseDoubleClick();
@@ -356,13 +356,13 @@ TEST_CASE("gui editing: the table of launches is sorted by each of its columns")
         open(robot, "slingshot.json");
         robot.work().running.send(session::Profile{true});
         robot.work().requests.focus_panel = "Launches";
-        robot.work().running.optimise(session::Optimise::What::start);
+        robot.work().running.optimize(session::Optimize::What::start);
         REQUIRE(robot.wait(
             [&] { return last_iteration(robot) >= 1 && !robot.now().tools.launches.empty(); }));
-        robot.work().running.optimise(session::Optimise::What::stop);
+        robot.work().running.optimize(session::Optimize::What::stop);
         robot.work().running.play(false);
         REQUIRE(robot.wait([&] {
-            return !robot.work().running.is_optimising() &&
+            return !robot.work().running.is_optimizing() &&
                    robot.now().reports.activity == session::Activity::idle &&
                    !robot.now().run.playing;
         }));
@@ -417,13 +417,13 @@ TEST_CASE("gui editing: revert brings the scene's parameters back, and is no edi
             robot.wait([&] { return robot.now().run.steps_computed == robot.now().run.steps; }));
         const std::vector<double> written = *robot.now().values.flat;
         const double loss = robot.now().run.loss;
-        optimise(robot);
+        optimize(robot);
         REQUIRE(*robot.now().values.flat != written);
         const auto reverted = [&](const std::vector<double>& values) {
             hands.ItemClick("//###Optimizer/\xef\x83\xa2##revert");
             return robot.wait([&] {
                 return robot.now().values.flat && *robot.now().values.flat == values &&
-                       robot.now().optimisation.shown_iteration < 0 &&
+                       robot.now().optimization.shown_iteration < 0 &&
                        robot.now().run.steps_computed == robot.now().run.steps;
             });
         };
@@ -436,7 +436,7 @@ TEST_CASE("gui editing: revert brings the scene's parameters back, and is no edi
         // What was found is not lost: its iterations are there, and are accepted from there.
         robot.work().running.send(session::ShowIteration{30});
         REQUIRE(robot.wait([&] {
-            return robot.now().optimisation.shown_iteration == 30 &&
+            return robot.now().optimization.shown_iteration == 30 &&
                    robot.now().run.steps_computed == robot.now().run.steps;
         }));
         const std::vector<double> found = *robot.now().values.flat;
@@ -487,7 +487,7 @@ TEST_CASE("gui editing: no button of the plots is cut, with large text neither")
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         robot.work().running.play(false);
-        optimise(robot);
+        optimize(robot);
         for (const double scale : {1.0, 1.5}) {
             robot.work().settings.font_scale = scale;
             robot.work().settings.save();

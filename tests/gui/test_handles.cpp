@@ -41,8 +41,8 @@ void check_vector(const Document& d, const std::string& pointer,
         CHECK(plain_number(node->item(k)).value() == doctest::Approx(wanted[k]));
 }
 
-// A quarter turn about the axis through `centre` that is parallel to z: x goes to y.
-Matrix quarter_turn(const render::Vec3& centre) {
+// A quarter turn about the axis through `center` that is parallel to z: x goes to y.
+Matrix quarter_turn(const render::Vec3& center) {
     return {0,
             1,
             0,
@@ -55,8 +55,8 @@ Matrix quarter_turn(const render::Vec3& centre) {
             0,
             1,
             0,
-            static_cast<float>(centre[0] + centre[1]),
-            static_cast<float>(centre[1] - centre[0]),
+            static_cast<float>(center[0] + center[1]),
+            static_cast<float>(center[1] - center[0]),
             0,
             1};
 }
@@ -69,12 +69,12 @@ TEST_CASE("handles: a list of positions, one of them or all") {
     const Handles all = of(d, "/bodies/0");
     REQUIRE(all.all.size() == 1);
     CHECK(all.all[0].kind == Handle::Kind::places);
-    CHECK(all.all[0].centre == render::Vec3{2, 0.25, 2});
+    CHECK(all.all[0].center == render::Vec3{2, 0.25, 2});
     CHECK(all.not_turned.empty());
     Document other = after(d, all.all[0], translation({0, 0, 1}));
     check_vector(other, "/bodies/0/positions/0", {1, 0, 1});
     check_vector(other, "/bodies/0/positions/1", {3, 0.5, 5});
-    // (-1, -1/4) from the centre goes to (1/4, -1), and the other way round.
+    // (-1, -1/4) from the center goes to (1/4, -1), and the other way round.
     other = after(d, all.all[0], quarter_turn({2, 0.25, 2}));
     check_vector(other, "/bodies/0/positions/0", {2.25, -0.75, 0});
     check_vector(other, "/bodies/0/positions/1", {1.75, 1.25, 4});
@@ -133,7 +133,7 @@ TEST_CASE("handles: grids and boxes are moved, not turned") {
                  {0.5, 0, -1});
     check_vector(after(d, of(d, "/bodies/1").all.at(0), by), "/bodies/1/positions/grid/center",
                  {1.5, 2, 2});
-    CHECK(of(d, "/bodies/2").all.at(0).centre == render::Vec3{1, 1, 2});
+    CHECK(of(d, "/bodies/2").all.at(0).center == render::Vec3{1, 1, 2});
     Document other = after(d, of(d, "/bodies/2").all.at(0), by);
     check_vector(other, "/bodies/2/positions/box/min", {0.5, 0, -1});
     check_vector(other, "/bodies/2/positions/box/max", {2.5, 2, 3});
@@ -179,7 +179,7 @@ TEST_CASE("handles: obstacles: a plane is turned and moved along its normal, a b
         {"type": "sphere", "center": [1, 2, 3], "radius": 0.5}])");
     const Handles plane = of(d, "/colliders/0");
     REQUIRE(plane.all.at(0).kind == Handle::Kind::plane);
-    CHECK(plane.all[0].centre == render::Vec3{2, 0, 0});
+    CHECK(plane.all[0].center == render::Vec3{2, 0, 0});
     CHECK(plane.not_turned.empty());
     // Along itself a plane does not move.
     Document other = after(d, plane.all[0], translation({3, 7, -5}));

@@ -217,7 +217,7 @@ TEST_CASE("gui: the tour of the first start has five steps, and does not come ag
     });
 }
 
-TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset from its menu") {
+TEST_CASE("gui: a quantity is locked into the optimization, swept, and reset from its menu") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
@@ -231,7 +231,7 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
         hands.ItemClick(lock(gui::icon::unlock).c_str());
         REQUIRE(at(robot, "/parameters")->size() == 2);
         CHECK(at(robot, "/parameters/1/path")->string() == "cage.damping");
-        CHECK(robot.work().scene.editor().undo_name() == "Optimise cage.damping");
+        CHECK(robot.work().scene.editor().undo_name() == "Optimize cage.damping");
         CHECK(runs_what_is_edited(robot));
         CHECK(robot.wait([&] {
             return std::ranges::any_of(robot.now().values.parameters,
@@ -258,7 +258,7 @@ TEST_CASE("gui: a quantity is locked into the optimisation, swept, and reset fro
         robot.frames(4);
         robot.picture("swept");
 
-        // Out of the optimisation, and back to what holds where nothing is written: no damping.
+        // Out of the optimization, and back to what holds where nothing is written: no damping.
         hands.ItemClick(locked.c_str());
         CHECK(at(robot, "/parameters")->size() == 1);
         CHECK(runs_what_is_edited(robot));

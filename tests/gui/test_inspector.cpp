@@ -128,9 +128,9 @@ TEST_CASE("gui inspector: what an iteration has found is shown, then what an edi
                 ->values.at(0);
         };
         CHECK(shown() == 200000);
-        robot.work().running.optimise(session::Optimise::What::start);
+        robot.work().running.optimize(session::Optimize::What::start);
         REQUIRE(robot.wait([&] {
-            return test::last_iteration(robot) > 0 && !robot.work().running.is_optimising();
+            return test::last_iteration(robot) > 0 && !robot.work().running.is_optimizing();
         }));
         robot.frames(3);
         CHECK(modulus() < 190000);

@@ -15,7 +15,7 @@
 using namespace hindcast;
 using namespace hindcast::test;
 
-TEST_CASE("golden: names, colour bar and time stamp on a picture") {
+TEST_CASE("golden: names, color bar and time stamp on a picture") {
     Studio studio;
     const bool same = golden_machine(studio.context.facts());
     const StageMaker maker = solid_gallery();
@@ -28,8 +28,8 @@ TEST_CASE("golden: names, colour bar and time stamp on a picture") {
                             {{{0, 0, 0.5}, "middle"},
                              {{0, 0, 0.5}, "the same place"},
                              {view.camera.eye, "behind"}});
-            gui::draw_colour_bar(at, view.width, view.height,
-                                 {"speed (m/s)", {-1, 3}, render::ColourMap::coolwarm});
+            gui::draw_color_bar(at, view.width, view.height,
+                                {"speed (m/s)", {-1, 3}, render::ColorMap::coolwarm});
             gui::draw_time(at, view.height, gui::time_text(0.5, 12, 1));
         };
         const render::Image image = offscreen.annotated(studio.renderer, view, labels);
@@ -46,8 +46,8 @@ TEST_CASE("golden: names, colour bar and time stamp on a picture") {
     }
     CHECK(gui::time_text(0.5, 12, 1) == "0.500 s, iteration 12");
     CHECK(gui::time_text(1, -1, 30) == "1.000 s");
-    CHECK(gui::colour_title({{"speed", "m/s", false}}, "speed") == "speed (m/s)");
-    CHECK(gui::colour_title({}, "speed") == "speed");
+    CHECK(gui::color_title({{"speed", "m/s", false}}, "speed") == "speed (m/s)");
+    CHECK(gui::color_title({}, "speed") == "speed");
 }
 
 TEST_CASE("labels: times have a unit that fits what the scene lasts") {

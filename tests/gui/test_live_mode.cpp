@@ -25,28 +25,28 @@ TEST_CASE(
         robot.work().requests.focus_panel = "Optimizer";
         robot.frames(3);
         hands.ItemClick("//###Optimizer/Live");
-        REQUIRE(robot.wait([&] { return robot.now().optimisation.live.on; }));
+        REQUIRE(robot.wait([&] { return robot.now().optimization.live.on; }));
         hands.KeyPress(ImGuiKey_O);
-        REQUIRE(robot.wait([&] { return robot.now().optimisation.live_waits; }));
-        CHECK(robot.work().running.is_optimising());
+        REQUIRE(robot.wait([&] { return robot.now().optimization.live_waits; }));
+        CHECK(robot.work().running.is_optimizing());
         robot.frames(3);
         robot.picture("live_waits");
-        const std::int64_t last = robot.now().optimisation.history->back().iteration;
-        const double loss = robot.now().optimisation.history->back().loss;
+        const std::int64_t last = robot.now().optimization.history->back().iteration;
+        const double loss = robot.now().optimization.history->back().loss;
         robot.work().scene.set("/objective/0/target/0", document::Node(0.4), "Move target");
         REQUIRE(robot.wait([&] {
-            return robot.now().optimisation.live_waits &&
-                   robot.now().optimisation.history->back().iteration > last + 1;
+            return robot.now().optimization.live_waits &&
+                   robot.now().optimization.history->back().iteration > last + 1;
         }));
-        const auto& history = *robot.now().optimisation.history;
+        const auto& history = *robot.now().optimization.history;
         CHECK(history.back().loss < 0.01 * history[static_cast<std::size_t>(last + 1)].loss);
         CHECK(history[static_cast<std::size_t>(last + 1)].loss > loss);
 
-        const std::string best = std::to_string(robot.now().optimisation.best_iteration);
+        const std::string best = std::to_string(robot.now().optimization.best_iteration);
         hands.ItemClick(("//###Optimizer/###Accept the best: " + best).c_str());
         CHECK(robot.wait(
             [&] { return robot.work().scene.editor().undo_name() == "Accept iteration " + best; }));
         hands.KeyPress(ImGuiKey_O);
-        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimizing(); }));
     });
 }

@@ -169,7 +169,7 @@ TEST_CASE("gui: bundled scenes are examples: nothing asks to write over them, an
         REQUIRE(opened(robot));
         CHECK(robot.work().scene.is_example());
         // Values that were found are asked about; they go to a file of the user.
-        test::optimise(robot, hands);
+        test::optimize(robot, hands);
         REQUIRE(robot.work().values.has_unaccepted());
         robot.work().opening.open(robot.gallery() / "free_flight.json");
         robot.frames(3);
@@ -242,7 +242,7 @@ TEST_CASE("gui: values that were found are neither saved nor lost by Enter") {
         const fs::path file = robot.scenes() / "spring_cage.json";
         const std::string text = read_file(file);
         open(robot, "spring_cage.json");
-        test::optimise(robot, hands);
+        test::optimize(robot, hands);
         robot.work().opening.open(robot.scenes() / "flag.json");
         robot.frames(3);
         REQUIRE(robot.work().messages.question());
@@ -346,7 +346,7 @@ TEST_CASE("gui: messages lie behind questions and dialogs, in front of the panel
     });
 }
 
-TEST_CASE("gui: over the gallery, keys of time and of the optimisation do nothing") {
+TEST_CASE("gui: over the gallery, keys of time and of the optimization do nothing") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
@@ -359,7 +359,7 @@ TEST_CASE("gui: over the gallery, keys of time and of the optimisation do nothin
         CHECK_FALSE(robot.now().run.playing);
         CHECK(robot.now().run.step == 10);
         CHECK(test::last_iteration(robot) == -1);
-        CHECK_FALSE(robot.app().actions().run("optimise", robot.work()));
+        CHECK_FALSE(robot.app().actions().run("optimize", robot.work()));
         robot.work().requests.show_gallery = false;
         robot.frames(3);
         hands.KeyPress(ImGuiKey_Home);

@@ -1,4 +1,4 @@
-// A window that stays open all day: what is drawn, played, optimised, opened and exported leaves no
+// A window that stays open all day: what is drawn, played, optimized, opened and exported leaves no
 // memory behind, and where nothing changes nothing is drawn.
 #include <doctest/doctest.h>
 #include <imgui.h>
@@ -148,7 +148,7 @@ TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the 
     CHECK(at_rest == enough);
 }
 
-TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays of it") {
+TEST_CASE("gui: opening, playing, optimizing, scrubbing, editing: nothing stays of it") {
     Robot robot({.validation = false, .draws = true});
     // Memory is asked about, not time: a busy machine may take long.
     constexpr double patience = 300;  // s
@@ -174,12 +174,12 @@ TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays 
                 },
                 patience));
             robot.frames(5);
-            robot.work().running.optimise(session::Optimise::What::one);
+            robot.work().running.optimize(session::Optimize::What::one);
             REQUIRE(robot.wait(
                 [&] {
-                    return robot.now().optimisation.history &&
-                           robot.now().optimisation.history->size() > 1 &&
-                           !robot.work().running.is_optimising();
+                    return robot.now().optimization.history &&
+                           robot.now().optimization.history->size() > 1 &&
+                           !robot.work().running.is_optimizing();
                 },
                 patience));
             robot.work().running.play(false);

@@ -15,14 +15,14 @@
 using namespace hindcast;
 using test::Robot;
 
-TEST_CASE("gui: what the mouse does is seen within two frames, while the scene optimises") {
+TEST_CASE("gui: what the mouse does is seen within two frames, while the scene optimizes") {
     Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext&) {
         robot.work().opening.open(robot.scenes() / "hanging_net.json");
         CHECK(robot.wait([&] { return robot.work().running.has_run(); }));
         robot.frames(10);
     });
-    robot.work().running.optimise(session::Optimise::What::start);
+    robot.work().running.optimize(session::Optimize::What::start);
     ImGuiIO& io = ImGui::GetIO();
     io.AddMousePosEvent(640, 330);
     for (int k = 0; k < 5; ++k) robot.app().frame();

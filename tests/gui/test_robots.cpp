@@ -198,7 +198,7 @@ TEST_CASE("gui robots: Ctrl and the mouse pull on a body") {
         REQUIRE(robot.wait([&] { return at(robot, "/forces") != nullptr; }));
         CHECK(at(robot, "/forces/0/type")->string() == "pull");
         CHECK(at(robot, "/forces/0/of")->string() == "arm");
-        CHECK(at(robot, "/forces/0/point")->integer() == 1);  // the centre of mass of "lower"
+        CHECK(at(robot, "/forces/0/point")->integer() == 1);  // the center of mass of "lower"
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().reports.error);
         robot.frames(4);

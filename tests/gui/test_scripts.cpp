@@ -27,7 +27,7 @@ using namespace hindcast;
 using test::last_iteration;
 using test::open;
 using test::opened;
-using test::optimise;
+using test::optimize;
 using test::Robot;
 
 namespace {
@@ -60,20 +60,20 @@ void looks_around(Robot& robot) {
         hands.ItemClick("//##timeline/**/time slider");
         CHECK(robot.wait([&] { return robot.now().run.step == robot.now().run.steps / 2; }));
 
-        // Optimise until the ball is at the target.
+        // Optimize until the ball is at the target.
         hands.KeyPress(ImGuiKey_O);
         CHECK(robot.wait([&] { return last_iteration(robot) >= 30; }));
-        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
-        CHECK(robot.now().optimisation.history->back().loss <
-              1e-3 * robot.now().optimisation.history->front().loss);
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimizing(); }));
+        CHECK(robot.now().optimization.history->back().loss <
+              1e-3 * robot.now().optimization.history->front().loss);
         robot.frames(10);
-        robot.picture("optimised");
+        robot.picture("optimized");
 
         // An earlier iteration, as a ghost too.
         robot.work().running.send(session::ShowIteration{0});
-        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 0; }));
+        CHECK(robot.wait([&] { return robot.now().optimization.shown_iteration == 0; }));
         robot.work().running.send(session::Ghost{30});
-        CHECK(robot.wait([&] { return robot.now().optimisation.ghost_iteration == 30; }));
+        CHECK(robot.wait([&] { return robot.now().optimization.ghost_iteration == 30; }));
         robot.picture("ghost");
     });
 }
@@ -135,21 +135,21 @@ void edits_and_saves(Robot& robot) {
 void branches(Robot& robot) {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        optimise(robot, hands);
+        optimize(robot, hands);
         robot.work().running.send(session::ShowIteration{5});
-        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 5; }));
-        const double loss = (*robot.now().optimisation.history)[5].loss;
+        CHECK(robot.wait([&] { return robot.now().optimization.shown_iteration == 5; }));
+        const double loss = (*robot.now().optimization.history)[5].loss;
         hands.KeyPress(ImGuiKey_B);
         CHECK(robot.wait([&] {
-            return std::ranges::any_of(*robot.now().optimisation.history,
+            return std::ranges::any_of(*robot.now().optimization.history,
                                        [](const auto& i) { return i.branched_from == 5; });
         }));
         robot.frames(5);
         robot.picture("branch");
         robot.work().running.send(session::ShowIteration{5});
-        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 5; }));
-        robot.work().running.optimise(session::Optimise::What::stop);
-        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
+        CHECK(robot.wait([&] { return robot.now().optimization.shown_iteration == 5; }));
+        robot.work().running.optimize(session::Optimize::What::stop);
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimizing(); }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.work().scene.editor().unsaved(); }));
         CHECK(robot.work().scene.document().find("/forces/0/rest_length")->is_array());
@@ -197,12 +197,12 @@ void opens_a_broken_file(Robot& robot) {
 
 }  // namespace
 
-TEST_CASE("gui: open from the gallery, play, scrub, optimise, look back") {
+TEST_CASE("gui: open from the gallery, play, scrub, optimize, look back") {
     Robot robot;
     looks_around(robot);
 }
 
-TEST_CASE("gui: open from the gallery, play, scrub, optimise, look back, in a real window") {
+TEST_CASE("gui: open from the gallery, play, scrub, optimize, look back, in a real window") {
     if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
     Robot robot({.window = true});
     looks_around(robot);
@@ -263,7 +263,7 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        optimise(robot, hands);
+        optimize(robot, hands);
         const std::string before = robot.work().scene.document().to_text();
         const std::int64_t build = robot.now().scene.build;
         robot.work().scene.edit([](session::Editor& e) {
@@ -275,7 +275,7 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
         });
         CHECK(robot.wait([&] {
             return robot.now().scene.build != build &&
-                   robot.now().optimisation.shown_iteration < 0 &&
+                   robot.now().optimization.shown_iteration < 0 &&
                    robot.now().run.steps_computed == robot.now().run.steps;
         }));
         const std::int64_t newer = robot.now().scene.build;
@@ -283,7 +283,7 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
         robot.work().running.send(session::ShowIteration{4});
         CHECK(robot.wait([&] {
             return robot.now().shows_older_scene() &&
-                   robot.now().optimisation.shown_iteration == 4 &&
+                   robot.now().optimization.shown_iteration == 4 &&
                    robot.now().run.steps_computed == robot.now().run.steps;
         }));
         robot.frames(10);
@@ -292,14 +292,14 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
         // B brings that scene back and goes on from there; Ctrl+Z undoes it.
         hands.KeyPress(ImGuiKey_B);
         CHECK(robot.wait([&] {
-            return std::ranges::any_of(*robot.now().optimisation.history, [&](const auto& i) {
+            return std::ranges::any_of(*robot.now().optimization.history, [&](const auto& i) {
                 return i.branched_from == 4 && i.build == build;
             });
         }));
         CHECK(robot.work().scene.document().to_text() == before);
         CHECK(robot.work().scene.editor().undo_name() == "Branch from iteration 4");
-        robot.work().running.optimise(session::Optimise::What::stop);
-        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
+        robot.work().running.optimize(session::Optimize::What::stop);
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimizing(); }));
         robot.frames(5);
         robot.picture("older_scene_branch");
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
@@ -379,7 +379,7 @@ TEST_CASE("gui: every panel, with numbers and without") {
             robot.picture(std::string("empty_") + panel);
         }
         robot.work().running.send(session::Profile{true});
-        optimise(robot, hands);
+        optimize(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_K);
         robot.frames(2);
         hands.KeyChars("check grad");
@@ -472,14 +472,14 @@ TEST_CASE("gui: layout and settings are kept, and the layout can be reset") {
     });
 }
 
-TEST_CASE("gui: the target is moved by its gizmo while the optimisation runs") {
+TEST_CASE("gui: the target is moved by its gizmo while the optimization runs") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         hands.KeyPress(ImGuiKey_Space);
         robot.work().chosen.select({"/objective/0", -1, ""});
         hands.KeyPress(ImGuiKey_W);
-        robot.work().running.optimise(session::Optimise::What::start);
+        robot.work().running.optimize(session::Optimize::What::start);
         robot.frames(5);
         // The middle of the gizmo moves it in the plane of the screen.
         const ImGuiTestItemInfo view = hands.ItemInfo("//###View/picture");
@@ -524,13 +524,13 @@ TEST_CASE("gui: accept while nothing plays") {
         CHECK(robot.wait([&] { return robot.now().run.playing; }));
         hands.KeyPress(ImGuiKey_Space);
         CHECK(robot.wait([&] { return !robot.now().run.playing; }));
-        optimise(robot, hands);
+        optimize(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.work().scene.editor().unsaved(); }, 5));
     });
 }
 
-TEST_CASE("gui: many frames while it plays and optimises, in a real window") {
+TEST_CASE("gui: many frames while it plays and optimizes, in a real window") {
     if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
     // A thousand under a sanitizer, which is what they are for.
     const int wanted = test::patience > 1 ? 1000 : 300;

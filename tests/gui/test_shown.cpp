@@ -10,19 +10,19 @@ using namespace hindcast;
 using test::open;
 using test::Robot;
 
-TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any moment") {
+TEST_CASE("gui: stress is chosen as color and contact forces as arrows, at any moment") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "soft_beam.json");
         test::stop_at(robot, 200);
-        hands.ItemClick("//###View/##colour");
+        hands.ItemClick("//###View/##color");
         robot.frames(2);
         hands.ItemClick("//$FOCUSED/von Mises stress");
-        CHECK(robot.work().looks.colours.by == "von Mises stress");
-        CHECK(gui::colour_title(robot.now().view.colours, robot.work().looks.colours.by) ==
+        CHECK(robot.work().looks.colors.by == "von Mises stress");
+        CHECK(gui::color_title(robot.now().view.colors, robot.work().looks.colors.by) ==
               "von Mises stress (Pa)");
         gui::Picture& picture = robot.app().picture();
-        const auto most = [&] { return picture.colour_range()[1]; };
+        const auto most = [&] { return picture.color_range()[1]; };
         REQUIRE(robot.wait([&] { return !robot.now().view.frame_waits && most() > 1000; }));
         robot.frames(3);
         robot.picture("view_stress");
@@ -32,7 +32,7 @@ TEST_CASE("gui: stress is chosen as colour and contact forces as arrows, at any 
         REQUIRE(robot.wait([&] { return !robot.now().view.frame_waits; }));
         robot.frames(3);
         CHECK(most() == later);
-        robot.work().looks.colours.range = session::ColourLook::Range::frame;
+        robot.work().looks.colors.range = session::ColorLook::Range::frame;
         REQUIRE(robot.wait([&] { return most() < 0.5 * later; }));
         CHECK(most() > 0);
 

@@ -48,8 +48,8 @@ TEST_CASE("gui: measuring launches leaves what is shown the iteration that it is
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        optimise(robot, hands);
-        REQUIRE(robot.now().optimisation.shown_iteration == 30);
+        optimize(robot, hands);
+        REQUIRE(robot.now().optimization.shown_iteration == 30);
         const double loss = robot.now().run.loss;
         press_panel(robot, "Launches");
         hands.ItemClick("//###Launches/Measure");
@@ -62,7 +62,7 @@ TEST_CASE("gui: measuring launches leaves what is shown the iteration that it is
         // It ran once more, forwards and backwards.
         CHECK(robot.wait([&] { return has(Direction::forward) && has(Direction::adjoint); }));
         CHECK(robot.wait([&] { return robot.now().reports.activity == session::Activity::idle; }));
-        CHECK(robot.now().optimisation.shown_iteration == 30);
+        CHECK(robot.now().optimization.shown_iteration == 30);
         CHECK(robot.now().run.loss == loss);
         CHECK(robot.now().values.gradient != nullptr);
         robot.picture("measured");
@@ -180,8 +180,8 @@ TEST_CASE("gui: a run that diverges has no numbers of its objective, and says wh
         REQUIRE(line != nullptr);
         CHECK(line->ContentSize.x <= line->Size.x);
         // The first iteration has changed nothing yet: its rate is not to blame.
-        robot.work().running.optimise(session::Optimise::What::start);
-        REQUIRE(robot.wait([&] { return !robot.now().optimisation.stop_reason.empty(); }));
+        robot.work().running.optimize(session::Optimize::What::start);
+        REQUIRE(robot.wait([&] { return !robot.now().optimization.stop_reason.empty(); }));
         REQUIRE(robot.now().reports.error);
         CHECK(robot.now().reports.error->what_to_do() ==
               "make the time step smaller, or the forces softer");
@@ -208,8 +208,8 @@ TEST_CASE(
         CHECK(robot.work().text.fault.find("wrong.json:2") != std::string::npos);
         // The scene fails once more, and that is still not of this text.
         robot.work().running.send(session::Reset{});
-        robot.work().running.optimise(session::Optimise::What::start);
-        REQUIRE(robot.wait([&] { return !robot.now().optimisation.stop_reason.empty(); }));
+        robot.work().running.optimize(session::Optimize::What::start);
+        REQUIRE(robot.wait([&] { return !robot.now().optimization.stop_reason.empty(); }));
         robot.frames(6);
         CHECK(robot.work().text.fault.find("wrong.json:2") != std::string::npos);
         robot.picture("wrong_beside_diverged");

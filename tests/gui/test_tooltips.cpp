@@ -92,7 +92,7 @@ TEST_CASE("gui tooltips: every control says what it does") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         stop_at(robot, 0);
-        test::optimise(robot, hands);
+        test::optimize(robot, hands);
         Rounds rounds(robot, hands);
         const auto look = [&](ImGuiTestRef window = {}) {
             for (const std::string& name : window.IsEmpty() ? rounds.in_all() : rounds.in(window))
@@ -110,7 +110,7 @@ TEST_CASE("gui tooltips: every control says what it does") {
             robot.frames(3);
             look("//###Inspector");
         }
-        for (const char* menu : {"File", "Edit", "View", "Simulation", "Optimise", "Help"}) {
+        for (const char* menu : {"File", "Edit", "View", "Simulation", "Optimize", "Help"}) {
             hands.ItemClick((std::string("//##MainMenuBar/##MenuBar/") + menu).c_str());
             look("//$FOCUSED");
             hands.KeyPress(ImGuiKey_Escape);

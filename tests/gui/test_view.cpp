@@ -214,7 +214,7 @@ TEST_CASE("gui: a body of a formula cannot be moved by a handle, and the view sa
     });
 }
 
-TEST_CASE("gui: F frames what is selected, or all as it is now; a double click centres") {
+TEST_CASE("gui: F frames what is selected, or all as it is now; a double click centers") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
@@ -459,7 +459,7 @@ TEST_CASE("gui: fields as heights: how high they are, smooth images, edges of tr
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "wave_image.json");
-        robot.work().running.optimise(session::Optimise::What::one);
+        robot.work().running.optimize(session::Optimize::What::one);
         REQUIRE(robot.wait([&] { return test::last_iteration(robot) >= 1; }));
         test::stop_at(robot, robot.now().run.steps);
         const gui::Actions actions;
@@ -472,7 +472,7 @@ TEST_CASE("gui: fields as heights: how high they are, smooth images, edges of tr
         const std::string fit = std::string("//###View/") + gui::icon::frame + "##fit heights";
         hands.ItemClick(fit.c_str());
         robot.frames(4);
-        const auto range = robot.app().picture().colour_range();
+        const auto range = robot.app().picture().color_range();
         const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
         const auto& stage = *robot.now().scene.stage;
         CHECK(robot.work().looks.view.height_scale * largest ==
@@ -490,16 +490,16 @@ TEST_CASE("gui: a scene opens as in a fresh window, however the one before was l
         const render::View fresh = robot.work().looks.view;
         open(robot, "spring_cage.json");
         gui::Topics& work = robot.work();
-        work.looks.colour_by("position gradient");
+        work.looks.color_by("position gradient");
         // A vector's length has one sign, whatever it is the gradient of.
         CHECK_FALSE(work.looks.view.symmetric);
-        work.looks.colour_by("cage.rest_length gradient");
+        work.looks.color_by("cage.rest_length gradient");
         CHECK(work.looks.view.symmetric);
-        CHECK(work.looks.view.map == render::ColourMap::coolwarm);
+        CHECK(work.looks.view.map == render::ColorMap::coolwarm);
         work.looks.view.heights = work.looks.view.edges = work.looks.view.trails = true;
-        work.looks.colours.range = session::ColourLook::Range::hand;
-        work.looks.colours.ends = {-1, 1};
-        work.looks.colours.logarithmic = true;
+        work.looks.colors.range = session::ColorLook::Range::hand;
+        work.looks.colors.ends = {-1, 1};
+        work.looks.colors.logarithmic = true;
         work.looks.view.arrow_scale = 7;
         work.camera.follows = true;
         open(robot, "thrown_ball.json");
@@ -507,8 +507,8 @@ TEST_CASE("gui: a scene opens as in a fresh window, however the one before was l
         CHECK(now.camera == fresh.camera);
         CHECK(now.map == fresh.map);
         CHECK(now.symmetric == fresh.symmetric);
-        CHECK(work.looks.colours.range == session::ColourLook::Range::run);
-        CHECK_FALSE(now.log_colours);
+        CHECK(work.looks.colors.range == session::ColorLook::Range::run);
+        CHECK_FALSE(now.log_colors);
         CHECK(now.heights == fresh.heights);
         CHECK(now.edges == fresh.edges);
         CHECK(now.trails == fresh.trails);
@@ -527,11 +527,11 @@ TEST_CASE("gui: where the last iteration is not the best, both are told, and the
         REQUIRE(test::runs_what_is_edited(robot));
         hands.KeyPress(ImGuiKey_O);
         REQUIRE(robot.wait([&] {
-            return test::last_iteration(robot) == 2 && !robot.work().running.is_optimising();
+            return test::last_iteration(robot) == 2 && !robot.work().running.is_optimizing();
         }));
         robot.frames(3);
-        REQUIRE(robot.now().optimisation.best_iteration == 0);
-        REQUIRE(robot.now().optimisation.shown_iteration == 2);
+        REQUIRE(robot.now().optimization.best_iteration == 0);
+        REQUIRE(robot.now().optimization.shown_iteration == 2);
         robot.picture("best_and_last");
         // What is accepted is what is shown, with a word about the better one.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
@@ -540,7 +540,7 @@ TEST_CASE("gui: where the last iteration is not the best, both are told, and the
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         REQUIRE(test::runs_what_is_edited(robot));
         hands.ItemClick("//###Optimizer/**/###Go to the best: 0");
-        CHECK(robot.wait([&] { return robot.now().optimisation.shown_iteration == 0; }));
+        CHECK(robot.wait([&] { return robot.now().optimization.shown_iteration == 0; }));
         robot.frames(3);
         CHECK_FALSE(hands.ItemExists("//###Optimizer/**/###Go to the best: 0"));
     });
@@ -571,7 +571,7 @@ TEST_CASE("gui: trails are drawn up to the moment that is shown, and go with the
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "free_flight.json");
         stop_at(robot, robot.now().run.steps / 2);
-        const auto coloured = [&] {  // pixels of the view that are as orange as trails are
+        const auto colored = [&] {  // pixels of the view that are as orange as trails are
             const render::Image image = robot.app().screenshot();
             const ImRect place = hands.ItemInfo("//###View/picture").RectFull;
             int count = 0;
@@ -584,14 +584,14 @@ TEST_CASE("gui: trails are drawn up to the moment that is shown, and go with the
                 }
             return count;
         };
-        const int before = coloured();
+        const int before = colored();
         hands.KeyPress(ImGuiKey_T);
         REQUIRE(robot.wait([&] { return !robot.work().looks.view.trail_lines.empty(); }));
         robot.frames(4);
         robot.picture("trails");
         CHECK(robot.work().looks.view.trail_lines.front().size() ==
               static_cast<std::size_t>(robot.now().run.steps / 2 + 1));
-        CHECK(coloured() > before + 20);
+        CHECK(colored() > before + 20);
         open(robot, "spring_cage.json");
         CHECK(robot.wait([&] { return robot.work().looks.view.trail_lines.empty(); }));
     });

@@ -175,7 +175,7 @@ TEST_CASE("gui warnings: a number that is edited makes them, and another one men
         CHECK(robot.wait([&] { return robot.work().reports.warning_count() == 0; }));
         CHECK(robot.wait([&] { return !said(robot, happened); }));
         CHECK(robot.now().scene.build != build);
-        // A scene that is opened afterwards has its own.
+        // A scene that is opened afterward has its own.
         REQUIRE(robot.work().saving.save());
         open_text(robot, balls);
         REQUIRE(robot.wait([&] { return find(robot, "contact_pairs") != nullptr; }));

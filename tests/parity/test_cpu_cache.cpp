@@ -83,7 +83,7 @@ TEST_CASE("kernels of the same text are compiled once and share their code") {
     CHECK(compiled() - before == 4 * one);
 }
 
-TEST_CASE("kernels that take long to compile run before they are optimised, with the same bits") {
+TEST_CASE("kernels that take long to compile run before they are optimized, with the same bits") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef def = kernel("long", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) {
         Vec3 v = x[i];
@@ -99,7 +99,7 @@ TEST_CASE("kernels that take long to compile run before they are optimised, with
             backend::compile_cpu(launch.kernel(), {.passes = PassSet::without(without)});
         const auto first = launch.run(*code);
         backend::wait_for_all_code();
-        CHECK(launch.run(*code) == first);  // optimised by now
+        CHECK(launch.run(*code) == first);  // optimized by now
         return first;
     };
     const auto expected = [&] {
@@ -115,11 +115,11 @@ TEST_CASE("kernels that take long to compile run before they are optimised, with
     std::vector<std::uintmax_t> sizes;
     for (const fs::path& entry : entries) sizes.push_back(fs::file_size(entry));
     CHECK(sizes[0] != sizes[1]);
-    // What is optimised is found first, and nothing is compiled.
+    // What is optimized is found first, and nothing is compiled.
     const std::int64_t before = backend::code_statistics().compiled;
     CHECK(run("") == expected);
     CHECK(backend::code_statistics().compiled == before);
-    // The quick one alone: it runs, and is optimised again.
+    // The quick one alone: it runs, and is optimized again.
     fs::remove(entries[sizes[0] > sizes[1] ? 1 : 0]);
     CHECK(run("") == expected);
     CHECK(cache.entries().size() == 2);

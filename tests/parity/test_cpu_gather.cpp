@@ -48,7 +48,7 @@ std::vector<double> ends(const std::string& kind, std::int64_t items, std::int64
         const auto any = static_cast<double>(random() % static_cast<unsigned>(targets));
         if (kind == "any")
             values.push_back(any);
-        else if (kind == "one of them")  // padding its neighbours would cost more than it saves
+        else if (kind == "one of them")  // padding its neighbors would cost more than it saves
             values.push_back(static_cast<double>(middle));
         else  // most get nothing
             values.push_back(std::floor(any / 7) * 7);

@@ -70,7 +70,7 @@ TEST_CASE("CPU: every layout of every access") {
             }
 }
 
-TEST_CASE("CPU: stencils, whose loads of neighbours are done together") {
+TEST_CASE("CPU: stencils, whose loads of neighbors are done together") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef k =
         kernel("stencil", {"x", "u", "w", "y", "z"},

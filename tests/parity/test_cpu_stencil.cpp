@@ -1,4 +1,4 @@
-// Stencils on the CPU: neighbours that are cut out of whole blocks
+// Stencils on the CPU: neighbors that are cut out of whole blocks
 // (engine/backend/cpu/emit/stencil.cpp) have the interpreter's bits, and no element is read that no
 // item asks for.
 #include <doctest/doctest.h>
@@ -15,10 +15,10 @@ namespace hindcast::test {
 using namespace lang;
 using ir::Precision;
 
-TEST_CASE("CPU stencils: neighbours on one side, on both, far ones, and those without a middle") {
+TEST_CASE("CPU stencils: neighbors on one side, on both, far ones, and those without a middle") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef k = kernel(
-        "neighbours", {"u", "v", "y"}, [](Int i, Read<Float> u, Read<Vec2> v, ReadWrite<Float> y) {
+        "neighbors", {"u", "v", "y"}, [](Int i, Read<Float> u, Read<Vec2> v, ReadWrite<Float> y) {
             Float sum = 0.5 * u[i + 47] - u[i + 48] + u[i + 49];
             for (const int offset : {0, 1, 7, 8, 9, 20, 23, 32, 63, 64}) sum = sum * u[i + offset];
             y[i] = y[i] + sum + v[i + 16].x() * v[i + 17].x() - v[i + 15].y() * v[i + 16].y();

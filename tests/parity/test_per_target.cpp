@@ -255,7 +255,7 @@ TEST_CASE("per target: the adjoint of a stencil") {
         CHECK(Launch(a, 10 * columns).differences(false, {1, 2, 3}) == "");
         CHECK(Launch(ad::tangent(a), 10 * columns).differences(false, {2}) == "");
     }
-    // Fewer items than targets, and items whose neighbours lie outside.
+    // Fewer items than targets, and items whose neighbors lie outside.
     const KernelDef edge = kernel("edge", {"w", "sum"}, [](Int i, Read<Float> w, Sum<Vec2> sum) {
         if_(i > 2, [&] { sum[i - 3][0] += w[i]; });
         sum[i][1] -= w[i];

@@ -219,7 +219,7 @@ TEST_CASE("per target: sums that start at -0 and to which only zeros are added")
     CHECK(bits[3] == ir::bits_of(-0.0, ir::Type::f32));  // -0 + -0
 }
 
-TEST_CASE("CPU: terms of neighbouring items are stored at once, others one by one") {
+TEST_CASE("CPU: terms of neighboring items are stored at once, others one by one") {
     HINDCAST_NEEDS_LLVM();
     const ir::Kernel k =
         kernel("placed", {"ends", "x", "sum", "total"},
@@ -232,7 +232,7 @@ TEST_CASE("CPU: terms of neighbouring items are stored at once, others one by on
                })
             .trace(Precision::f32);
     CHECK(symmetric(k));
-    // A chain: the item at a point's first slot is that of its neighbour and one; then the same
+    // A chain: the item at a point's first slot is that of its neighbor and one; then the same
     // with some items exchanged.
     const int points = 200;
     for (const int step : {1, 7, 33}) {

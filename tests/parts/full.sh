@@ -19,7 +19,7 @@ fuzz-2             the same with another seed
 window             HINDCAST_FULL: memory over 40 minutes of a session, every panel in all sizes and themes, every field
 python             the Python module with PyTorch, on every robot; its wheel
 pages              commands of README and manual that take longer than five seconds
-asan-build         address and undefined-behaviour sanitizers: the build
+asan-build         address and undefined-behavior sanitizers: the build
 asan-session       ... tests of sessions, compiled
 asan-scenes        ... tests of scenes and identification, compiled
 asan-physics       ... tests of physics, compiled

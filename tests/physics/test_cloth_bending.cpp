@@ -463,7 +463,7 @@ TEST_CASE("cloth bending: a fold at rest stays, and has a plate's stiffness abou
 }
 
 TEST_CASE("cloth bending: a closed surface keeps its shape, whatever its corners") {
-    // A tetrahedron, all of whose triangles are neighbours, and an octahedron.
+    // A tetrahedron, all of whose triangles are neighbors, and an octahedron.
     for (
         const char* mesh :
         {R"("mesh": {"points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.3, 1]],

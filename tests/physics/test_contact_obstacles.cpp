@@ -179,10 +179,10 @@ TEST_CASE("friction: a turntable carries what it holds, and the bristle turns wi
     double x[2] = {0.2, 0}, before[2] = {0.2, 0}, z[2] = {0, 0};
     const double cosine = std::cos(omega * h), sine = std::sin(omega * h);
     for (std::int64_t n = 0; n < p.steps; ++n) {
-        const double t = static_cast<double>(n) * h, centre[2] = {vx * t, vy * t};
-        const double r[2] = {x[0] - centre[0], x[1] - centre[1]};
-        const double there[2] = {centre[0] + vx * h + cosine * r[0] - sine * r[1],
-                                 centre[1] + vy * h + sine * r[0] + cosine * r[1]};
+        const double t = static_cast<double>(n) * h, center[2] = {vx * t, vy * t};
+        const double r[2] = {x[0] - center[0], x[1] - center[1]};
+        const double there[2] = {center[0] + vx * h + cosine * r[0] - sine * r[1],
+                                 center[1] + vy * h + sine * r[0] + cosine * r[1]};
         const double turned[2] = {cosine * z[0] - sine * z[1], sine * z[0] + cosine * z[1]};
         double next[2];
         for (int c = 0; c < 2; ++c) {

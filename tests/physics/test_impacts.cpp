@@ -78,12 +78,12 @@ using P = std::array<double, 2>;
 
 // A point under gravity that meets the outside of a ball, from event to event: parabolas, whose
 // meeting with the ball is found by bisection. Returns where it is at time T.
-P bounce_off_ball(P x, P v, double g, P centre, double radius, double e, double mu, double T) {
+P bounce_off_ball(P x, P v, double g, P center, double radius, double e, double mu, double T) {
     double t = 0;
     const auto at = [&](double s) { return P{x[0] + v[0] * s, x[1] + v[1] * s - g * s * s / 2}; };
     const auto gap = [&](double s) {
         const P p = at(s);
-        return std::hypot(p[0] - centre[0], p[1] - centre[1]) - radius;
+        return std::hypot(p[0] - center[0], p[1] - center[1]) - radius;
     };
     for (;;) {
         double first = -1;
@@ -99,7 +99,7 @@ P bounce_off_ball(P x, P v, double g, P centre, double radius, double e, double 
         v[1] -= g * low;
         t += low;
         x = p;
-        const P n{(p[0] - centre[0]) / radius, (p[1] - centre[1]) / radius};
+        const P n{(p[0] - center[0]) / radius, (p[1] - center[1]) / radius};
         const double vn = v[0] * n[0] + v[1] * n[1];
         P tangential{v[0] - vn * n[0], v[1] - vn * n[1]};
         const double speed = std::hypot(tangential[0], tangential[1]);
@@ -504,7 +504,7 @@ TEST_CASE("impact: what particle_contact refuses") {
     CHECK(velocity(*sim, 1, 0) == doctest::Approx(8).epsilon(1e-14));
 }
 
-TEST_CASE("impact: over a shot the mean of the gradient is the secant, and the optimiser hits") {
+TEST_CASE("impact: over a shot the mean of the gradient is the secant, and the optimizer hits") {
     const auto sim = simulate(R"("dimension": 2, "time": {"step": 0.005, "steps": 240},
         "gravity": [0, 0],
         "bodies": [

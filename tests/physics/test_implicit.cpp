@@ -206,7 +206,7 @@ TEST_CASE("implicit scenes: what has no energy is refused, and named") {
     std::string tolerance = explicit_scene;
     tolerance.replace(tolerance.find("\"integrator\""), 0,
                       R"("minimization": {"tolerance": 1e-9}, )");
-    CHECK_THROWS_WITH_AS(simulated(tolerance), doctest::Contains("nothing is minimised"), Error);
+    CHECK_THROWS_WITH_AS(simulated(tolerance), doctest::Contains("nothing is minimized"), Error);
 }
 
 TEST_CASE("implicit scenes: a minimum that is not found says where, and in which step") {

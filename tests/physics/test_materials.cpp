@@ -1,5 +1,5 @@
 // Materials of solids: the force on one tetrahedron against stresses that were derived by hand, large
-// strains and small ones, by explicit steps and by minimisation.
+// strains and small ones, by explicit steps and by minimization.
 #include <doctest/doctest.h>
 
 #include <array>

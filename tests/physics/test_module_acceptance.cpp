@@ -1,5 +1,5 @@
 // The bundled scenes whose figures were computed elsewhere: loss and gradient at the start. Their
-// optimisations are in the scripted tests beside the scenes.
+// optimizations are in the scripted tests beside the scenes.
 #include <doctest/doctest.h>
 
 #include "tests/physics/module_scene.hpp"

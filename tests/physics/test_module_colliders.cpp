@@ -150,7 +150,7 @@ TEST_CASE("penalty: small oscillations about the equilibrium, and no force that 
     CHECK(velocity(*leaving, 0, 1) == 5);
 }
 
-TEST_CASE("sphere: the penalty pushes along the line from the centre") {
+TEST_CASE("sphere: the penalty pushes along the line from the center") {
     const auto sim = simulate(R"("time": {"step": 0.5, "steps": 1}, "gravity": [0, 0, 0],
         "bodies": [{"type": "particles", "name": "p", "mass": 4,
                     "positions": [[1, 2, 3.5], [1, 2, 5], [1, 2, 3]]}],
@@ -160,7 +160,7 @@ TEST_CASE("sphere: the penalty pushes along the line from the centre") {
     CHECK(velocity(*sim, 0, 2) == 0.5 * 8 * 1.5 / 4);
     CHECK(velocity(*sim, 0, 0) == 0);
     CHECK(velocity(*sim, 1, 2) == 0);  // on the surface
-    CHECK(velocity(*sim, 2, 2) == 0);  // at the centre there is no direction
+    CHECK(velocity(*sim, 2, 2) == 0);  // at the center there is no direction
 }
 
 TEST_CASE("sphere: impulse and projection act on the radial velocity") {

@@ -80,7 +80,7 @@ TEST_CASE("volume of a closed mesh and its gradient") {
         doctest::Contains("dimension 2"), Error);
 }
 
-TEST_CASE("centre of mass: gradients in positions, masses and target") {
+TEST_CASE("center of mass: gradients in positions, masses and target") {
     const std::string body =
         R"("positions": [[1,0,0],[0,2,0],[0,0,4]], "mass": [1, 2, 5], "fixed": [2])";
     const std::string term =
@@ -227,7 +227,7 @@ TEST_CASE("energy: its parts, and the springs that count") {
                          doctest::Contains("no part"), Error);
 }
 
-TEST_CASE("regularisation of shared values, of values per element, and of vectors") {
+TEST_CASE("regularization of shared values, of values per element, and of vectors") {
     const auto make = [](const std::string& term, const std::string& parameter) {
         return simulate(R"("dimension": 2, "time": {"step": 1, "steps": 0},
             "bodies": [{"type": "particles", "name": "b", "positions": [[0, 0], [1, 0], [2, 0]],

@@ -63,7 +63,7 @@ double energy_of(Simulation& simulation) {
     return all.at("wave energy of drum");
 }
 
-// Kinetic energy at a density of 1 / c^2, and the stretched edges to the neighbours and the zeros
+// Kinetic energy at a density of 1 / c^2, and the stretched edges to the neighbors and the zeros
 // outside.
 double energy_by_edges(int rows, int columns, const std::vector<double>& u,
                        const std::vector<double>& w, const std::vector<double>& k) {

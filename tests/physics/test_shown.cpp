@@ -195,7 +195,7 @@ TEST_CASE("shown: the tension of an isotropic strip does not depend on where its
 }
 
 TEST_CASE(
-    "shown: the tension of fibres in a solid that is held stretched, as their activation swings") {
+    "shown: the tension of fibers in a solid that is held stretched, as their activation swings") {
     const double pi = std::acos(-1.0);
     for (const bool plane : {false, true})
         for (const char* integrator : {"semi_implicit_euler", "implicit_euler"}) {

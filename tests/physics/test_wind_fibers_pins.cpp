@@ -1,4 +1,4 @@
-// Wind on surfaces, fibres in solids, pins: forces and motions in closed form.
+// Wind on surfaces, fibers in solids, pins: forces and motions in closed form.
 #include <doctest/doctest.h>
 
 #include <cmath>

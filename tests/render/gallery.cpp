@@ -14,7 +14,7 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// A cloth of n x n points, waving, coloured by height.
+// A cloth of n x n points, waving, colored by height.
 void add_cloth(StageMaker& maker, int n, Vec3 corner, double size, bool ghost) {
     std::vector<double> places, heights;
     std::vector<std::uint32_t> corners;
@@ -49,7 +49,7 @@ void add_block(StageMaker& maker, Vec3 low, double size) {
                                                 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
     Drawable& block = maker.surface(maker.channel("block", 3, places), corners);
     block.name = "block";
-    block.colour = {0.36F, 0.56F, 0.74F, 1};
+    block.color = {0.36F, 0.56F, 0.74F, 1};
 }
 
 }  // namespace
@@ -78,24 +78,24 @@ StageMaker solid_gallery(RealType real) {
     const int position = maker.channel("position", 3, places);
     Drawable& balls = maker.points(position, n * n * n, 0.055);
     balls.name = "cage points";
-    balls.colour = {0.85F, 0.55F, 0.33F, 1};
+    balls.color = {0.85F, 0.55F, 0.33F, 1};
     Drawable& springs = maker.segments(position, ends, 0.014);
     springs.name = "cage springs";
-    springs.colour = {0.70F, 0.72F, 0.76F, 1};
+    springs.color = {0.70F, 0.72F, 0.76F, 1};
     const int force = maker.channel("force", 3, forces);
     Drawable& arrows = maker.add(Drawable::Kind::arrows, "forces");
     arrows.places = position;
     arrows.values = force;
     arrows.count = n * n * n;
-    arrows.colour = {0.95F, 0.80F, 0.30F, 1};
+    arrows.color = {0.95F, 0.80F, 0.30F, 1};
 
     add_cloth(maker, 25, {-0.1, -0.3, 0.75}, 1.1, false);
     add_cloth(maker, 25, {-0.1, -0.3, 1.05}, 1.1, true);
     add_block(maker, {-0.2, 0.5, 0.0}, 0.45);
-    maker.with_numbers(Drawable::Kind::ball, "obstacle", {0.55, -0.65, 0.3, 0.3}).colour = {
+    maker.with_numbers(Drawable::Kind::ball, "obstacle", {0.55, -0.65, 0.3, 0.3}).color = {
         0.62F, 0.42F, 0.60F, 1};
-    const auto add_solid = [&](const char* name, Mesh mesh, const Vec3& centre, double angle) {
-        maker.solid(name, std::move(mesh), centre, angle).colour = {0.45F, 0.62F, 0.55F, 1};
+    const auto add_solid = [&](const char* name, Mesh mesh, const Vec3& center, double angle) {
+        maker.solid(name, std::move(mesh), center, angle).color = {0.45F, 0.62F, 0.55F, 1};
     };
     add_solid("box", test::surface(hindcast::geometry::ShapeKind::box, {0.15, 0.1, 0.12}, 0, 3),
               {1, -0.1, 0.12}, 0.5);
@@ -106,9 +106,9 @@ StageMaker solid_gallery(RealType real) {
               {0.95, 0.8, 0.2}, 0);
     maker.with_numbers(Drawable::Kind::box_edges, "walls", {-1.25, -1.15, 0, 1.25, 1.15, 1.25});
     maker.with_numbers(Drawable::Kind::markers, "targets", {0.9, -0.9, 0.9, -0.7, 0.9, 0.5})
-        .colour = {0.35F, 0.90F, 0.55F, 1};
-    maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 0, 1, 0}).colour = {0.42F, 0.44F,
-                                                                                     0.48F, 1};
+        .color = {0.35F, 0.90F, 0.55F, 1};
+    maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 0, 1, 0}).color = {0.42F, 0.44F,
+                                                                                    0.48F, 1};
     return maker;
 }
 
@@ -139,20 +139,20 @@ StageMaker plane_gallery(RealType real) {
         }
     const int position = maker.channel("position", 2, places);
     Drawable& body = maker.surface(position, corners);
-    body.colour = {0.35F, 0.55F, 0.75F, 1};
-    maker.segments(position, ends, 0.006).colour = {0.9F, 0.9F, 0.92F, 1};
-    maker.points(position, n * n, 0.025).colour = {0.95F, 0.62F, 0.3F, 1};
-    maker.with_numbers(Drawable::Kind::half_space, "ground", {0.1, 1, 0, 0}).colour = {0.55F, 0.57F,
-                                                                                       0.6F, 1};
-    maker.with_numbers(Drawable::Kind::ball, "obstacle", {2.7, 0.4, 0, 0.2}).colour = {0.62F, 0.42F,
-                                                                                       0.60F, 1};
+    body.color = {0.35F, 0.55F, 0.75F, 1};
+    maker.segments(position, ends, 0.006).color = {0.9F, 0.9F, 0.92F, 1};
+    maker.points(position, n * n, 0.025).color = {0.95F, 0.62F, 0.3F, 1};
+    maker.with_numbers(Drawable::Kind::half_space, "ground", {0.1, 1, 0, 0}).color = {0.55F, 0.57F,
+                                                                                      0.6F, 1};
+    maker.with_numbers(Drawable::Kind::ball, "obstacle", {2.7, 0.4, 0, 0.2}).color = {0.62F, 0.42F,
+                                                                                      0.60F, 1};
     maker
         .solid("box", test::surface(hindcast::geometry::ShapeKind::box, {0.15, 0.08, 0}, 0, 2),
                {2.75, 0.85, 0}, 0.5)
-        .colour = {0.45F, 0.62F, 0.55F, 1};
+        .color = {0.45F, 0.62F, 0.55F, 1};
     maker.with_numbers(Drawable::Kind::box_edges, "walls", {0, 0, 0, 3, 1.45, 0});
-    maker.with_numbers(Drawable::Kind::markers, "targets", {2.75, 1.1, 0}).colour = {0.35F, 0.90F,
-                                                                                     0.55F, 1};
+    maker.with_numbers(Drawable::Kind::markers, "targets", {2.75, 1.1, 0}).color = {0.35F, 0.90F,
+                                                                                    0.55F, 1};
     return maker;
 }
 

@@ -11,7 +11,7 @@ StageMaker solid_gallery(render::RealType real = render::RealType::f32);
 StageMaker plane_gallery(render::RealType real = render::RealType::f32);
 // A wave as a height field.
 StageMaker wave_gallery();
-// A ball of particles, about `count`, coloured by height.
+// A ball of particles, about `count`, colored by height.
 StageMaker particle_gallery(int count);
 render::View gallery_view(const StageMaker& maker, int width, int height, bool dark = true);
 

@@ -104,10 +104,10 @@ Drawable& StageMaker::with_numbers(Drawable::Kind kind, const std::string& name,
     return drawable;
 }
 
-Drawable& StageMaker::solid(const std::string& name, Mesh mesh, const Vec3& centre, double angle) {
+Drawable& StageMaker::solid(const std::string& name, Mesh mesh, const Vec3& center, double angle) {
     const double c = std::cos(angle), s = std::sin(angle);
     Drawable& drawable = with_numbers(
-        Drawable::Kind::solid, name, {centre[0], centre[1], centre[2], c, -s, 0, s, c, 0, 0, 0, 1});
+        Drawable::Kind::solid, name, {center[0], center[1], center[2], c, -s, 0, s, c, 0, 0, 0, 1});
     meshes.resize(numbers.size());
     meshes.back() = std::make_shared<const Mesh>(std::move(mesh));
     return drawable;
@@ -162,12 +162,12 @@ View plain_view(int width, int height) {
     return view;
 }
 
-View plane_view(const StageMaker& maker, int width, int height, double metres_high, Vec3 centre) {
+View plane_view(const StageMaker& maker, int width, int height, double meters_high, Vec3 center) {
     View view = plain_view(width, height);
     view.camera = default_camera(maker.stage, static_cast<double>(width) / height);
-    view.camera.target = centre;
-    view.camera.eye = {centre[0], centre[1], 1};
-    view.camera.height = metres_high;
+    view.camera.target = center;
+    view.camera.eye = {center[0], center[1], 1};
+    view.camera.height = meters_high;
     return view;
 }
 

@@ -39,7 +39,7 @@ struct StageMaker {
     render::Drawable& with_numbers(render::Drawable::Kind kind, const std::string& name,
                                    std::vector<double> values);
     // Moved, and turned about z by an angle in rad.
-    render::Drawable& solid(const std::string& name, render::Mesh mesh, const render::Vec3& centre,
+    render::Drawable& solid(const std::string& name, render::Mesh mesh, const render::Vec3& center,
                             double angle = 0);
 };
 
@@ -64,8 +64,8 @@ public:
 
 // No background, floor, shadow or occlusion: what is drawn is on plain black.
 render::View plain_view(int width = 160, int height = 120);
-render::View plane_view(const StageMaker& maker, int width, int height, double metres_high,
-                        render::Vec3 centre = {0, 0, 0});
+render::View plane_view(const StageMaker& maker, int width, int height, double meters_high,
+                        render::Vec3 center = {0, 0, 0});
 
 struct Pixel {
     int r = 0, g = 0, b = 0;

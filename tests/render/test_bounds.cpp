@@ -65,7 +65,7 @@ TEST_CASE("render: balls have the radius of the moment, where a frame has one") 
     StageMaker maker;
     maker.stage.dimension = 2;
     maker.points(maker.channel("position", 2, {0, 0}), 1, 0.25);
-    const View view = plane_view(maker, 100, 100, 2);  // 50 pixels per metre
+    const View view = plane_view(maker, 100, 100, 2);  // 50 pixels per meter
     const auto across = [&] {
         const Image image = studio.draw(maker, view);
         int drawn = 0;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/render/colour_map.hpp"
+#include "app/render/color_map.hpp"
 #include "app/render/renderer.hpp"
 
 using namespace hindcast::render;
@@ -149,28 +149,28 @@ TEST_CASE("camera: the first one looks at everything, from the front and above")
     CHECK(default_camera(stage, 1.5).orthographic);
 }
 
-TEST_CASE("colour maps: ends and middle as published") {
-    const auto near = [](ColourMap map, double t, std::array<int, 3> rgb) {
-        const Colour colour = colour_at(map, t);
+TEST_CASE("color maps: ends and middle as published") {
+    const auto near = [](ColorMap map, double t, std::array<int, 3> rgb) {
+        const Color color = color_at(map, t);
         for (std::size_t c = 0; c < 3; ++c)
-            CHECK(std::abs(colour[c] * 255 - static_cast<float>(rgb[c])) <= 5);
+            CHECK(std::abs(color[c] * 255 - static_cast<float>(rgb[c])) <= 5);
     };
     // matplotlib's tables, 8 bit; Moreland's table for coolwarm.
-    near(ColourMap::viridis, 0, {68, 1, 84});
-    near(ColourMap::viridis, 0.5, {33, 145, 140});
-    near(ColourMap::viridis, 1, {253, 231, 37});
-    near(ColourMap::magma, 0, {0, 0, 4});
-    near(ColourMap::magma, 0.5, {183, 55, 121});
-    near(ColourMap::magma, 1, {252, 253, 191});
-    near(ColourMap::coolwarm, 0, {59, 76, 192});
-    near(ColourMap::coolwarm, 0.5, {221, 221, 221});
-    near(ColourMap::coolwarm, 1, {180, 4, 38});
-    near(ColourMap::turbo, 0, {48, 18, 59});
-    near(ColourMap::turbo, 0.25, {40, 188, 235});
-    near(ColourMap::turbo, 0.5, {164, 252, 60});
-    near(ColourMap::turbo, 1, {122, 4, 3});
-    CHECK(colour_at(ColourMap::viridis, -3) == colour_at(ColourMap::viridis, 0));
-    CHECK(colour_at(ColourMap::viridis, std::nan("")) == colour_at(ColourMap::viridis, 0));
+    near(ColorMap::viridis, 0, {68, 1, 84});
+    near(ColorMap::viridis, 0.5, {33, 145, 140});
+    near(ColorMap::viridis, 1, {253, 231, 37});
+    near(ColorMap::magma, 0, {0, 0, 4});
+    near(ColorMap::magma, 0.5, {183, 55, 121});
+    near(ColorMap::magma, 1, {252, 253, 191});
+    near(ColorMap::coolwarm, 0, {59, 76, 192});
+    near(ColorMap::coolwarm, 0.5, {221, 221, 221});
+    near(ColorMap::coolwarm, 1, {180, 4, 38});
+    near(ColorMap::turbo, 0, {48, 18, 59});
+    near(ColorMap::turbo, 0.25, {40, 188, 235});
+    near(ColorMap::turbo, 0.5, {164, 252, 60});
+    near(ColorMap::turbo, 1, {122, 4, 3});
+    CHECK(color_at(ColorMap::viridis, -3) == color_at(ColorMap::viridis, 0));
+    CHECK(color_at(ColorMap::viridis, std::nan("")) == color_at(ColorMap::viridis, 0));
 }
 
 TEST_CASE("camera: from each side x, y and z point where they should, from as far as before") {

@@ -102,7 +102,7 @@ TEST_CASE("command: a moment between kept frames is drawn exactly") {
     CHECK(read_png(a).pixels != read_png(c).pixels);
 }
 
-TEST_CASE("command: an iteration is optimised for, and colours are shown") {
+TEST_CASE("command: an iteration is optimized for, and colors are shown") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
     const std::string a = folder / "a.png", b = folder / "b.png";
@@ -113,7 +113,7 @@ TEST_CASE("command: an iteration is optimised for, and colours are shown") {
     CHECK(read_png(a).pixels != read_png(b).pixels);
 }
 
-TEST_CASE("command: the scene's own colours are shown with their legend") {
+TEST_CASE("command: the scene's own colors are shown with their legend") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
     int count = 0;
@@ -137,9 +137,9 @@ TEST_CASE("command: the scene's own colours are shown with their legend") {
     auto document = hindcast::document::Document::load(scene);
     document.erase("/view/color_by");
     document.save(plain);
-    const auto uncoloured = draw({}, plain);
-    CHECK(uncoloured != bare);
-    CHECK(uncoloured == draw({"--color-by", "none"}));
+    const auto uncolored = draw({}, plain);
+    CHECK(uncolored != bare);
+    CHECK(uncolored == draw({"--color-by", "none"}));
     // Fields show their own values.
     draw({}, std::string(hindcast::test::source_dir) + "/scenes/wave_image.json");
 
@@ -156,7 +156,7 @@ TEST_CASE("command: the scene's own colours are shown with their legend") {
     CHECK(wrong.err.find("no 'sped' to show; for view.color_by there is: ") != std::string::npos);
 }
 
-TEST_CASE("command: the range of colours is that of the run, of each moment, or two numbers") {
+TEST_CASE("command: the range of colors is that of the run, of each moment, or two numbers") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
     const auto document = hindcast::document::Document::load(
@@ -184,7 +184,7 @@ TEST_CASE("command: the range of colours is that of the run, of each moment, or 
     CHECK(run == draw({"--range", "run"}));
     CHECK(run == draw({}, "color_range", "\"run\""));
     // Speeds are sqrt(9 + (4 - 0.0981 k)^2) after k steps: 3.00014 m/s and 6.5 m/s at the ends. At
-    // 0.4 s the ball has the colour of the least one, but of the only one in the moment's range.
+    // 0.4 s the ball has the color of the least one, but of the only one in the moment's range.
     CHECK(run == draw({"--range", "3.00014,6.5"}));
     const auto frame = draw({"--range", "frame"});
     CHECK(frame != run);
@@ -203,7 +203,7 @@ TEST_CASE("command: the range of colours is that of the run, of each moment, or 
     CHECK(empty.err.find("the smaller number first") != std::string::npos);
 }
 
-TEST_CASE("command: stress and energy density are colours, contact forces arrows") {
+TEST_CASE("command: stress and energy density are colors, contact forces arrows") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
     int count = 0;
@@ -303,7 +303,7 @@ TEST_CASE("command: failures say what is wrong and what to do") {
     CHECK_FALSE(std::filesystem::exists(file));
 }
 
-TEST_CASE("command: names, colour bar and time stamp are written onto the picture") {
+TEST_CASE("command: names, color bar and time stamp are written onto the picture") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
     const std::vector<std::string> moment = {"--time",  "0.5",        "--size",

@@ -33,13 +33,13 @@ TEST_CASE("golden: pictures of everything") {
     compare_golden(studio.draw(maker, view), "particles", same);
     view.samples = 1;
     view.shadows = view.ambient_occlusion = view.floor = false;
-    view.map = ColourMap::magma;
+    view.map = ColorMap::magma;
     compare_golden(studio.draw(maker, view), "particles_bare", same);
     maker = wave_gallery();
     view = gallery_view(maker, width, height, false);
     view.heights = true;
     view.height_scale = 0.3;
-    view.map = ColourMap::coolwarm;
+    view.map = ColorMap::coolwarm;
     view.symmetric = true;
     view.camera = {};
     view.camera.eye = {2.9, -1.6, 1.7};
@@ -47,6 +47,6 @@ TEST_CASE("golden: pictures of everything") {
     compare_golden(studio.draw(maker, view), "wave_heights", same);
     view = gallery_view(maker, width, height);
     view.smooth_fields = true;
-    view.map = ColourMap::turbo;
+    view.map = ColorMap::turbo;
     compare_golden(studio.draw(maker, view), "wave_smooth", same);
 }

@@ -74,7 +74,7 @@ TEST_CASE("pick: node of a field, obstacles, markers") {
     maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 1, 0, -1});
     maker.with_numbers(Drawable::Kind::ball, "obstacle", {4.5, 0, 0, 0.4});
     maker.with_numbers(Drawable::Kind::markers, "targets", {-2, 0, 0, -2, 2, 0});
-    studio.draw(maker, plane_view(maker, 160, 120, 6, {1.5, 1, 0}));  // 20 pixels per metre
+    studio.draw(maker, plane_view(maker, 160, 120, 6, {1.5, 1, 0}));  // 20 pixels per meter
     const auto at = [&](double x, double y) {
         return studio.renderer.pick(80 + static_cast<int>((x - 1.5) * 20),
                                     60 - static_cast<int>((y - 1) * 20));

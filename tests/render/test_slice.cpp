@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/render/colour_map.hpp"
+#include "app/render/color_map.hpp"
 #include "app/session/frames/solid_source.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/surfaces.hpp"
@@ -14,7 +14,7 @@ using namespace hindcast::test;
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr int side = 200;  // pixels, 100 for each metre
+constexpr int side = 200;  // pixels, 100 for each meter
 
 // From the front, along y, without perspective: the eye is at y = -4.
 View front_view() {
@@ -27,7 +27,7 @@ View front_view() {
 // What is nearer to the eye than that y is hidden.
 Slice before(double y) { return {{0, -1, 0}, -y}; }
 
-// The colour at a place of the plane across the line of sight.
+// The color at a place of the plane across the line of sight.
 Pixel at(const Image& image, double x, double z) {
     return pixel(image, static_cast<int>(std::lround(100 + 100 * x)),
                  static_cast<int>(std::lround(99 - 100 * z)));
@@ -42,7 +42,7 @@ TEST_CASE("render: a slice along the line of sight leaves a part of a ball") {
         maker.points(maker.channel("position", 3, {0, 0, 0}), 1, 0.5);
         View view = front_view();
         view.samples = samples;
-        view.slice = Slice{{2, 0, 0}, 0.2};  // of any length; the offset is in metres
+        view.slice = Slice{{2, 0, 0}, 0.2};  // of any length; the offset is in meters
         const Image image = studio.draw(maker, view);
         // The disc without the cap beyond x = 0.2.
         const double area = 0.25 * (pi - std::acos(0.4)) + 0.2 * std::sqrt(0.25 - 0.04);
@@ -62,7 +62,7 @@ TEST_CASE("render: a slice across the line of sight fills the ball that it cuts"
     view.slice = before(-0.3);
     const Image image = studio.draw(maker, view);
     CHECK(count_drawn(image) == doctest::Approx(1e4 * pi * 0.25).epsilon(0.02));
-    // The cut is a disc of radius 0.4, flat, so of one colour; outside it the ball is round.
+    // The cut is a disc of radius 0.4, flat, so of one color; outside it the ball is round.
     CHECK(at(image, 0, 0) == at(image, 0.3, 0.2));
     CHECK(at(image, 0, 0) == at(image, -0.2, -0.3));
     CHECK(at(image, 0, 0) != at(image, -0.44, 0));
@@ -109,7 +109,7 @@ TEST_CASE("render: a slice cuts springs, cloth, heights and arrows") {
 
 TEST_CASE("render: the cut of a tetrahedron shows the numbers between its corners") {
     Studio studio;
-    // From a face at y = 0 towards the eye; half way its section is half as large. The numbers are
+    // From a face at y = 0 toward the eye; half way its section is half as large. The numbers are
     // x, and so they are on the section.
     StageMaker maker;
     Drawable& body = maker.surface(
@@ -119,7 +119,7 @@ TEST_CASE("render: the cut of a tetrahedron shows the numbers between its corner
     body.values_per_point = true;
     body.tetrahedra = {0, 1, 2, 3};
     View view = front_view();
-    view.map = ColourMap::grey;
+    view.map = ColorMap::gray;
     view.range = std::array{-0.8, 0.8};
     view.slice = before(-0.5);
     const Image image = studio.draw(maker, view);
@@ -127,10 +127,10 @@ TEST_CASE("render: the cut of a tetrahedron shows the numbers between its corner
     CHECK(count_drawn(image) == doctest::Approx(12800).epsilon(0.02));
     CHECK(studio.renderer.pick(100, 110).place[1] == doctest::Approx(-0.5).epsilon(1e-3));
     CHECK(studio.renderer.pick(100, 110).element == Element{ElementKind::cell, 0});
-    // One light over the cut: the squares of what is seen are a line over those of the colours.
+    // One light over the cut: the squares of what is seen are a line over those of the colors.
     const auto seen = [&](double x) { return std::pow(at(image, x, -0.3).r / 255.0, 2); };
     const auto told = [](double x) {
-        return std::pow(double{colour_at(ColourMap::grey, (x + 0.8) / 1.6)[0]}, 2);
+        return std::pow(double{color_at(ColorMap::gray, (x + 0.8) / 1.6)[0]}, 2);
     };
     const double slope = (seen(0.25) - seen(-0.25)) / (told(0.25) - told(-0.25));
     CHECK(slope > 0.5);
@@ -218,7 +218,7 @@ TEST_CASE("render: of many arrows so many are drawn, in their order") {
     CHECK(drawn(1000) == "0123");
 }
 
-TEST_CASE("render: springs are as thick as is asked for, in metres or pixels") {
+TEST_CASE("render: springs are as thick as is asked for, in meters or pixels") {
     Studio studio;
     StageMaker maker;
     maker.stage.dimension = 2;
@@ -250,12 +250,12 @@ TEST_CASE("render: a field lies where its origin is") {
     const Image image = studio.draw(maker, view);
     // Squares of 0.2 m around nodes: two of 0.4 m, from -0.1 and from 0.5.
     CHECK(count_drawn(image) == doctest::Approx(3200).epsilon(0.02));
-    const auto of = [](const Colour& colour) {
+    const auto of = [](const Color& color) {
         const auto byte = [](float x) { return static_cast<int>(std::lround(x * 255)); };
-        return Pixel{byte(colour[0]), byte(colour[1]), byte(colour[2])};
+        return Pixel{byte(color[0]), byte(color[1]), byte(color[2])};
     };
-    CHECK(at(image, 0.1, 0.1) == of(colour_at(ColourMap::viridis, 0)));
-    CHECK(at(image, 0.7, 0.1) == of(colour_at(ColourMap::viridis, 1)));
+    CHECK(at(image, 0.1, 0.1) == of(color_at(ColorMap::viridis, 0)));
+    CHECK(at(image, 0.7, 0.1) == of(color_at(ColorMap::viridis, 1)));
     CHECK(at(image, 0.4, 0.1).black());
     const auto box = studio.renderer.bounds_of({1});
     REQUIRE(box);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-// 50 pixels per metre, the origin in the middle.
+// 50 pixels per meter, the origin in the middle.
 View from(const Vec3& direction, const Vec3& up) {
     View view = plain_view(200, 200);
     view.camera.orthographic = true;
@@ -49,7 +49,7 @@ TEST_CASE("render: solids cover what they do in space, seen from any side") {
     CHECK(covered(cylinder, from_front) == doctest::Approx(1.4).epsilon(0.02));
 }
 
-TEST_CASE("render: solids in the plane have one colour, over the field and under the points") {
+TEST_CASE("render: solids in the plane have one color, over the field and under the points") {
     Studio studio;
     for (const RealType real : {RealType::f32, RealType::f64}) {
         StageMaker maker;
@@ -59,8 +59,8 @@ TEST_CASE("render: solids in the plane have one colour, over the field and under
             .solid("stadium",
                    test::surface(hindcast::geometry::ShapeKind::capsule, {0.5, 0, 0}, 0.25, 2),
                    {0.1, 0.2, 0}, 0.7)
-            .colour = {0, 1, 0, 1};
-        maker.points(maker.channel("position", 2, {0.1, 0.2}), 1, 0.1).colour = {1, 0, 0, 1};
+            .color = {0, 1, 0, 1};
+        maker.points(maker.channel("position", 2, {0.1, 0.2}), 1, 0.1).color = {1, 0, 0, 1};
         const Image image = studio.draw(maker, plane_view(maker, 200, 200, 2));
         CHECK(count_drawn(image) == doctest::Approx((0.5 + pi * 0.0625) * 1e4).epsilon(0.02));
         CHECK(pixel(image, 110, 80) == Pixel{255, 0, 0});

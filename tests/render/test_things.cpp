@@ -1,10 +1,10 @@
-// Every kind of thing draws what it must where it must: places, sizes and colours by hand.
+// Every kind of thing draws what it must where it must: places, sizes and colors by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "app/render/colour_map.hpp"
+#include "app/render/color_map.hpp"
 #include "tests/render/studio.hpp"
 
 using namespace hindcast::render;
@@ -20,9 +20,9 @@ StageMaker in_plane() {
     return maker;
 }
 
-Pixel of(const Colour& colour) {
+Pixel of(const Color& color) {
     const auto byte = [](float x) { return static_cast<int>(std::lround(x * 255)); };
-    return {byte(colour[0]), byte(colour[1]), byte(colour[2])};
+    return {byte(color[0]), byte(color[1]), byte(color[2])};
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ TEST_CASE("render: a ball covers the disc that its silhouette projects to") {
         View view = plain_view(200, 200);
         view.samples = samples;
         const Image image = studio.draw(maker, view);
-        // From 4 m away the silhouette is a circle of tan(asin(0.5 / 4)) at one metre, and the
+        // From 4 m away the silhouette is a circle of tan(asin(0.5 / 4)) at one meter, and the
         // picture is 2 tan(20 degrees) high there.
         const double radius = std::tan(std::asin(0.5 / 4)) / std::tan(20 * pi / 180) * 100;
         const int inside = 100 + static_cast<int>(radius) - 2, outside = inside + 4;
@@ -53,19 +53,19 @@ TEST_CASE("render: four samples smooth the edge of a ball, one does not") {
     Studio studio;
     StageMaker maker = in_plane();
     Drawable& disc = maker.points(maker.channel("position", 2, {0, 0}), 1, 0.5);
-    disc.colour = {1, 1, 1, 1};
+    disc.color = {1, 1, 1, 1};
     const auto tones = [&](int samples) {
         View view = plane_view(maker, 100, 100, 2);
         view.samples = samples;
         const Image image = studio.draw(maker, view);
-        int grey = 0;
+        int gray = 0;
         // Outside the rim, whose own shade is 0.62.
         for (int y = 0; y < 100; ++y)
             for (int x = 0; x < 100; ++x) {
                 const int r = pixel(image, x, y).r;
-                grey += r > 10 && r < 140;
+                gray += r > 10 && r < 140;
             }
-        return grey;
+        return gray;
     };
     CHECK(tones(1) == 0);
     CHECK(tones(4) > 40);
@@ -79,9 +79,9 @@ TEST_CASE("render: the nearer ball hides the farther one, whatever their order")
         const int near = maker.channel("near", 3, {0, -1, 0}),
                   far = maker.channel("far", 3, {0, 1, 0});
         Drawable& first = maker.points(swapped ? far : near, 1, 0.3);
-        first.colour = swapped ? Colour{0, 1, 0, 1} : Colour{1, 0, 0, 1};
+        first.color = swapped ? Color{0, 1, 0, 1} : Color{1, 0, 0, 1};
         Drawable& second = maker.points(swapped ? near : far, 1, 0.3);
-        second.colour = swapped ? Colour{1, 0, 0, 1} : Colour{0, 1, 0, 1};
+        second.color = swapped ? Color{1, 0, 0, 1} : Color{0, 1, 0, 1};
         const Image image = studio.draw(maker, plain_view());
         CHECK(pixel(image, 80, 60).r > 100);
         CHECK(pixel(image, 80, 60).g < 60);
@@ -91,8 +91,8 @@ TEST_CASE("render: the nearer ball hides the farther one, whatever their order")
 TEST_CASE("render: balls that cut through each other meet in the middle") {
     Studio studio;
     StageMaker maker;
-    maker.points(maker.channel("left", 3, {-0.3, 0, 0}), 1, 0.5).colour = {1, 0, 0, 1};
-    maker.points(maker.channel("right", 3, {0.3, 0, 0}), 1, 0.5).colour = {0, 1, 0, 1};
+    maker.points(maker.channel("left", 3, {-0.3, 0, 0}), 1, 0.5).color = {1, 0, 0, 1};
+    maker.points(maker.channel("right", 3, {0.3, 0, 0}), 1, 0.5).color = {0, 1, 0, 1};
     View view = plain_view(201, 101);
     view.camera.orthographic = true;
     view.camera.height = 2;
@@ -107,10 +107,10 @@ TEST_CASE("render: balls that cut through each other meet in the middle") {
 TEST_CASE("render: a segment is a capsule of its radius between its ends") {
     Studio studio;
     StageMaker maker = in_plane();
-    maker.segments(maker.channel("position", 2, {-0.5, 0, 0.5, 0}), {0, 1}, 0.1).colour = {1, 1, 1,
-                                                                                           1};
+    maker.segments(maker.channel("position", 2, {-0.5, 0, 0.5, 0}), {0, 1}, 0.1).color = {1, 1, 1,
+                                                                                          1};
     const Image image = studio.draw(maker, plane_view(maker, 200, 200, 2));
-    // 100 pixels per metre: a rectangle of 100 x 20 and a disc of radius 10.
+    // 100 pixels per meter: a rectangle of 100 x 20 and a disc of radius 10.
     CHECK(count_drawn(image) == doctest::Approx(2000 + pi * 100).epsilon(0.02));
     CHECK(pixel(image, 100, 100) == Pixel{255, 255, 255});
     CHECK(pixel(image, 43, 100) == Pixel{255, 255, 255});  // in the round end
@@ -136,14 +136,14 @@ TEST_CASE("render: a triangle covers its half of a square") {
     Studio studio;
     StageMaker maker = in_plane();
     maker.surface(maker.channel("position", 2, {-0.5, -0.5, 0.5, -0.5, -0.5, 0.5}), {0, 1, 2})
-        .colour = {0.5F, 0.5F, 0.5F, 1};
+        .color = {0.5F, 0.5F, 0.5F, 1};
     const Image image = studio.draw(maker, plane_view(maker, 200, 200, 2));
     CHECK(count_drawn(image) == doctest::Approx(5000).epsilon(0.02));
     CHECK(pixel(image, 70, 130) == Pixel{128, 128, 128});
     CHECK(pixel(image, 130, 70).black());
 }
 
-TEST_CASE("render: a lit triangle is brightest towards the light, from both sides") {
+TEST_CASE("render: a lit triangle is brightest toward the light, from both sides") {
     Studio studio;
     StageMaker maker;
     maker.surface(maker.channel("position", 3, {-2, -2, 0, 2, -2, 0, 0, 3, 0}), {0, 1, 2});
@@ -157,35 +157,35 @@ TEST_CASE("render: a lit triangle is brightest towards the light, from both side
     CHECK(below > 20);
 }
 
-TEST_CASE("render: a field shows exactly the colours of the map, node by node") {
+TEST_CASE("render: a field shows exactly the colors of the map, node by node") {
     Studio studio;
     StageMaker maker = in_plane();
     // 4 x 3 nodes, 1 m apart: node (i, j) at x = i, y = j.
     const std::vector<double> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, std::nan("")};
     maker.field(maker.channel("height", 1, values), 4, 3, 1);
-    for (const ColourMap map :
-         {ColourMap::viridis, ColourMap::magma, ColourMap::turbo, ColourMap::coolwarm}) {
-        View view = plane_view(maker, 80, 60, 6, {1.5, 1, 0});  // 10 pixels per metre
+    for (const ColorMap map :
+         {ColorMap::viridis, ColorMap::magma, ColorMap::turbo, ColorMap::coolwarm}) {
+        View view = plane_view(maker, 80, 60, 6, {1.5, 1, 0});  // 10 pixels per meter
         view.map = map;
         const Image image = studio.draw(maker, view);
-        CHECK(studio.renderer.colour_range() == std::array<double, 2>{0, 10});
+        CHECK(studio.renderer.color_range() == std::array<double, 2>{0, 10});
         for (int i = 0; i < 4; ++i)
             for (int j = 0; j < 3; ++j) {
                 const double value = values[static_cast<std::size_t>(3 * i + j)];
                 const Pixel expected =
-                    std::isnan(value) ? Pixel{255, 0, 255} : of(colour_at(map, value / 10));
+                    std::isnan(value) ? Pixel{255, 0, 255} : of(color_at(map, value / 10));
                 const int x = 40 + static_cast<int>((i - 1.5) * 10),
                           y = 30 - static_cast<int>((j - 1.0) * 10);
                 INFO(i, " ", j);
                 CHECK(pixel(image, x, y) == expected);
                 CHECK(pixel(image, x - 4, y + 4) == expected);
             }
-        // The lowest colour of magma is black.
-        if (map != ColourMap::magma) CHECK(count_drawn(image) == 40 * 30);
+        // The lowest color of magma is black.
+        if (map != ColorMap::magma) CHECK(count_drawn(image) == 40 * 30);
     }
 }
 
-TEST_CASE("render: ranges of colours: automatic, symmetric, given") {
+TEST_CASE("render: ranges of colors: automatic, symmetric, given") {
     Studio studio;
     StageMaker maker = in_plane();
     const int position = maker.channel("position", 2, {-0.5, 0, 0.5, 0});
@@ -193,24 +193,24 @@ TEST_CASE("render: ranges of colours: automatic, symmetric, given") {
     points.values = maker.channel("speed", 1, {-1, 3});
     View view = plane_view(maker, 100, 50, 2);
     studio.draw(maker, view);
-    CHECK(studio.renderer.colour_range() == std::array<double, 2>{-1, 3});
+    CHECK(studio.renderer.color_range() == std::array<double, 2>{-1, 3});
     view.symmetric = true;
     studio.draw(maker, view);
-    CHECK(studio.renderer.colour_range() == std::array<double, 2>{-3, 3});
+    CHECK(studio.renderer.color_range() == std::array<double, 2>{-3, 3});
     view.range = {{-2.0, 5.0}};
     const Image image = studio.draw(maker, view);
-    CHECK(studio.renderer.colour_range() == std::array<double, 2>{-2, 5});
-    CHECK(pixel(image, 37, 25) == of(colour_at(ColourMap::viridis, 1.0 / 7)));
-    CHECK(pixel(image, 62, 25) == of(colour_at(ColourMap::viridis, 5.0 / 7)));
+    CHECK(studio.renderer.color_range() == std::array<double, 2>{-2, 5});
+    CHECK(pixel(image, 37, 25) == of(color_at(ColorMap::viridis, 1.0 / 7)));
+    CHECK(pixel(image, 62, 25) == of(color_at(ColorMap::viridis, 5.0 / 7)));
     // Hidden things and those of which nothing is finite do not count.
     maker.channels[1] = {std::nan(""), 2};
     view.range.reset();
     view.symmetric = false;
     studio.draw(maker, view);
-    CHECK(studio.renderer.colour_range() == std::array<double, 2>{2, 2});
+    CHECK(studio.renderer.color_range() == std::array<double, 2>{2, 2});
 }
 
-TEST_CASE("render: no number is the thing's own colour, a number that is not finite is magenta") {
+TEST_CASE("render: no number is the thing's own color, a number that is not finite is magenta") {
     Studio studio;
     for (const RealType real : {RealType::f32, RealType::f64}) {
         StageMaker maker = in_plane();
@@ -218,12 +218,12 @@ TEST_CASE("render: no number is the thing's own colour, a number that is not fin
         const int position = maker.channel("position", 2, {-0.6, 0, 0, 0, 0.6, 0});
         const double none = std::numeric_limits<double>::quiet_NaN();
         Drawable& points = maker.points(position, 3, 0.2);
-        points.colour = {0, 1, 0, 1};
+        points.color = {0, 1, 0, 1};
         points.values = maker.channel("speed", 1, {none, -none, 1});
         const Image image = studio.draw(maker, plane_view(maker, 200, 100, 2));
         CHECK(pixel(image, 70, 50) == Pixel{0, 255, 0});
         CHECK(pixel(image, 100, 50) == Pixel{255, 0, 255});
-        CHECK(pixel(image, 130, 50) == of(colour_at(ColourMap::viridis, 0.5)));
+        CHECK(pixel(image, 130, 50) == of(color_at(ColorMap::viridis, 0.5)));
     }
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("render: obstacles: half plane, disc, rectangle") {
 TEST_CASE("render: a marker has the same size however far away it is") {
     Studio studio;
     StageMaker maker;
-    maker.with_numbers(Drawable::Kind::markers, "target", {0, 0, 0}).colour = {1, 1, 1, 1};
+    maker.with_numbers(Drawable::Kind::markers, "target", {0, 0, 0}).color = {1, 1, 1, 1};
     View view = plain_view(101, 101);
     const Image near = studio.draw(maker, view);
     view.camera.eye = {0, -40, 0};
@@ -283,7 +283,7 @@ TEST_CASE("render: arrows start at their places and are as long as their vectors
     arrows.places = position;
     arrows.values = maker.channel("force", 2, {2, 0, 0.002, 0});
     arrows.count = 2;
-    arrows.colour = {1, 1, 1, 1};
+    arrows.color = {1, 1, 1, 1};
     View view = plane_view(maker, 200, 200, 2);
     view.arrow_scale = 0.5;
     Image image = studio.draw(maker, view);  // 1 m, and 1 mm
@@ -304,10 +304,10 @@ TEST_CASE("render: arrows start at their places and are as long as their vectors
 TEST_CASE("render: a ghost is pale, under everything, and not picked") {
     Studio studio;
     StageMaker maker;
-    maker.points(maker.channel("now", 3, {0.5, 0.4, 0}), 1, 0.3).colour = {1, 0, 0, 1};
+    maker.points(maker.channel("now", 3, {0.5, 0.4, 0}), 1, 0.3).color = {1, 0, 0, 1};
     Drawable& ghost = maker.points(maker.channel("before", 3, {0.4, -0.5, 0, -0.5, 0, 0}), 2, 0.3);
     ghost.ghost = true;
-    ghost.colour = {1, 1, 1, 1};
+    ghost.color = {1, 1, 1, 1};
     const Image image = studio.draw(maker, plain_view());
     const Pixel alone = pixel(image, 60, 60);
     CHECK(alone.r > 30);
@@ -380,7 +380,7 @@ TEST_CASE("render: heights stand over the plane") {
     view.camera.target = {1, 0, 0};
     view.height_scale = 1.5;
     const Image image = studio.draw(maker, view);
-    // Seen from the side: a peak of 1.5 m over x = 1, of 25 pixels per metre.
+    // Seen from the side: a peak of 1.5 m over x = 1, of 25 pixels per meter.
     CHECK_FALSE(pixel(image, 50, 50 - 30).black());
     CHECK(pixel(image, 50, 50 - 40).black());
     CHECK(pixel(image, 65, 50 - 20).black());
@@ -428,7 +428,7 @@ TEST_CASE("render: a shadow falls where the light is blocked, and can be switche
     view.shadows = true;
     const Image dark = studio.draw(maker, view);
     // The light comes from (-0.42, -0.38, 0.82): the shadow of a ball 1 m up lies at
-    // (0.512, 0.463), 50 pixels per metre.
+    // (0.512, 0.463), 50 pixels per meter.
     const int x = 100 + static_cast<int>(0.512 * 50), y = 100 - static_cast<int>(0.463 * 50);
     CHECK(pixel(dark, x, y).r < pixel(bright, x, y).r - 15);
     CHECK(pixel(dark, 100 - 60, 100 + 60) == pixel(bright, 100 - 60, 100 + 60));
@@ -457,7 +457,7 @@ TEST_CASE("render: ambient occlusion darkens where things meet, and nothing in t
 TEST_CASE("render: the grid hides nothing, neither what is below it nor its outline") {
     Studio studio;
     StageMaker maker;  // from z = 0 upwards: the grid lies at -0.3
-    maker.points(maker.channel("position", 3, {0, 0, -1}), 1, 0.3).colour = {1, 0, 0, 1};
+    maker.points(maker.channel("position", 3, {0, 0, -1}), 1, 0.3).color = {1, 0, 0, 1};
     View view = plain_view(200, 200);
     view.camera.eye = {0, -3, 3};
     view.camera.target = {0, 0, -1};

@@ -218,7 +218,7 @@ TEST_CASE("transports: frames written on another thread while they are drawn are
     const int position = maker.channel("position", 2, std::vector<double>(2 * count, 0.0));
     // All at one place: a torn frame would show two. Whole pixels lie between the places, and
     // more than a point is wide.
-    maker.points(position, count, 0.05).colour = {1, 1, 1, 1};
+    maker.points(position, count, 0.05).color = {1, 1, 1, 1};
     const auto exchange = studio.show(maker);
     const View view = plane_view(maker, 64, 64, 2);
     const int area = count_drawn((studio.renderer.draw(view), studio.renderer.read_image()));
@@ -303,7 +303,7 @@ TEST_CASE("transports: a writer that waits for its device completes all that was
     CHECK_FALSE(exchange.full());
     CHECK(exchange.acquire()->step == 3);
     exchange.put(4);
-    exchange.put(0);  // the device was synchronised
+    exchange.put(0);  // the device was synchronized
     CHECK_FALSE(exchange.expects());
     CHECK(exchange.acquire()->step == 5);
 }

@@ -12,7 +12,7 @@ using namespace hindcast::test;
 
 namespace {
 
-// MuJoCo with a force on the centres of mass of some bodies.
+// MuJoCo with a force on the centers of mass of some bodies.
 class Pushed : public Oracle {
 public:
     using Oracle::Oracle;

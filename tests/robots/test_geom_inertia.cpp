@@ -181,7 +181,7 @@ TEST_CASE("inertias from geoms: derivatives are differences of models compiled a
 
 TEST_CASE("inertias from geoms: meshes by each of MuJoCo's rules") {
     HINDCAST_NEEDS_MUJOCO();
-    // A prism over an angle, which its hull is not; not at its centre.
+    // A prism over an angle, which its hull is not; not at its center.
     const std::string shape =
         R"(vertex="0 0 0 2 0 0 2 1 0 1 1 0 1 2 0 0 2 0 0 0 1 2 0 1 2 1 1 1 1 1 1 2 1 0 2 1"
         face="0 2 1 0 3 2 0 4 3 0 5 4 6 7 8 6 8 9 6 9 10 6 10 11 0 1 7 0 7 6 1 2 8 1 8 7 2 3 9 2 9 8

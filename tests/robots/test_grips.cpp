@@ -9,7 +9,7 @@ using namespace hindcast::test;
 
 TEST_CASE("grips of robots: a pendulum, a free body, one that nothing moves") {
     HINDCAST_NEEDS_MUJOCO();
-    // Points: centres of mass of rod, stone and wall; sites: tip of the rod, corner of the stone.
+    // Points: centers of mass of rod, stone and wall; sites: tip of the rod, corner of the stone.
     Ours ours(R"(<mujoco><option gravity="0 0 0"/><worldbody>
         <body name="rod" pos="0 0 2"><joint axis="0 1 0" armature="0.1"/>
           <inertial pos="0 0 -0.5" mass="2" diaginertia="0.3 0.4 0.3"/>

@@ -75,7 +75,7 @@ TEST_CASE("articulated bodies: a keyframe says where all starts, and points foll
     SUBCASE("after some") {
         const auto s = in_scene(folder, thrown);
         s->run();
-        // The stone's centre falls in g; act = 0.75 + 0.5 t.
+        // The stone's center falls in g; act = 0.75 + 0.5 t.
         const double t = 0.2, h = 0.01;
         CHECK(position(*s, 1, 2) == doctest::Approx(3 + 4 * t - 9.81 * t * (t + h) / 2));
         CHECK(s->model().array("robot.act").value(0) == doctest::Approx(0.85));

@@ -234,8 +234,8 @@ TEST_CASE("batch --gradient: gradients that are not finite are named like those 
         words.insert(words.begin() + 1, {"zero.json", "--device", test_device()});
         return run_program(words, folder.path());
     };
-    const Finished optimised = run({"optimize"});
-    CHECK(optimised.status == 1);
+    const Finished optimized = run({"optimize"});
+    CHECK(optimized.status == 1);
     for (const std::string way : {"auto", "turns"}) {
         const Finished batch = run({"batch", "--vary", "s.stiffness=5,6", "--gradient",
                                     "--ensemble", way, "--output", "b"});
@@ -248,7 +248,7 @@ TEST_CASE("batch --gradient: gradients that are not finite are named like those 
         for (const std::string part : {"springs.cpp:", "in step 2 of 2"}) {
             INFO(part);
             CHECK(batch.err.find(part) != std::string::npos);
-            CHECK(optimised.err.find(part) != std::string::npos);
+            CHECK(optimized.err.find(part) != std::string::npos);
         }
         CHECK(document::Document::load(folder / "b/summary.json")
                   .at("/gradients_not_finite")

@@ -36,7 +36,7 @@ Document cage() {
     return Document::load(std::filesystem::path(test::source_dir) / "scenes/spring_cage.json");
 }
 
-// The cage with these checkpoints, and the stiffness and one component of a velocity optimised too.
+// The cage with these checkpoints, and the stiffness and one component of a velocity optimized too.
 Document cage_with(const std::string& checkpoints) {
     Document scene = cage();
     scene.set("/bodies/0/velocity", Document::parse("[[0.5, 0, 0]]").root());
@@ -274,12 +274,12 @@ TEST_CASE("checkpoints: every command begins from one, and --set comes after it"
     CHECK(loss_of({"--checkpoint", "soft", "--set", "cage.stiffness=100"}, "d") ==
           loss_of({"--set", "ball.velocity[0].z=0.25"}, "e"));
 
-    const test::Finished optimise =
+    const test::Finished optimize =
         test::run_program({"optimize", "scene.json", "--device", test::test_device(),
                            "--checkpoint", "soft", "--iterations", "2", "--output", "o"},
                           folder.path());
-    CAPTURE(optimise.err);
-    REQUIRE(optimise.status == 0);
+    CAPTURE(optimize.err);
+    REQUIRE(optimize.status == 0);
     CHECK(read_history(folder / "o/history.csv").rows.front()[1] == soft);
     // What it found can be gone on from, and still has the checkpoint.
     CHECK(test::run_program({"run", "o/optimized_scene.json", "--device", test::test_device(),
@@ -305,12 +305,12 @@ TEST_CASE("checkpoints: optimize --keep writes the best into the scene's file, a
     scene.save(file);
     const std::string text = "// written by hand\n" + read_file(file);
     write_file_atomically(file, text);
-    const auto optimise = [&](std::vector<std::string> words) {
+    const auto optimize = [&](std::vector<std::string> words) {
         words.insert(words.begin(), {"optimize", "scene.json", "--device", test::test_device(),
                                      "--iterations", "3", "--output", "o"});
         return test::run_program(words, folder.path());
     };
-    REQUIRE(optimise({"--keep", "found"}).status == 0);
+    REQUIRE(optimize({"--keep", "found"}).status == 0);
     const Document kept = Document::load(file);
     CHECK(read_file(file).starts_with("// written by hand\n"));
     const Document summary = Document::load(folder / "o/summary.json");
@@ -329,12 +329,12 @@ TEST_CASE("checkpoints: optimize --keep writes the best into the scene's file, a
     CHECK(without.root() == Document::parse(text).root());
 
     // In place of the one with its name; the loss of a changed scene is not the scene's.
-    REQUIRE(optimise({"--keep", "a", "--set", "cage.stiffness=70"}).status == 0);
+    REQUIRE(optimize({"--keep", "a", "--set", "cage.stiffness=70"}).status == 0);
     const Document again = Document::load(file);
     CHECK(again.at("/checkpoints").size() == 2);
     CHECK(again.at("/checkpoints/0/name").string() == "a");
     CHECK(again.find("/checkpoints/0/loss") == nullptr);
     CHECK(again.at("/checkpoints/1") == kept.at("/checkpoints/1"));
 
-    CHECK(optimise({"--keep", ""}).err.find("a checkpoint needs a name") != std::string::npos);
+    CHECK(optimize({"--keep", ""}).err.find("a checkpoint needs a name") != std::string::npos);
 }

@@ -157,7 +157,7 @@ TEST_CASE("gradient memory: the scene's budget, the caller's, and one that is to
     CHECK(test::same_bits(least.gradient(), expected));
 }
 
-TEST_CASE("gradient memory: checkpoints in a file, which is gone afterwards") {
+TEST_CASE("gradient memory: checkpoints in a file, which is gone afterward") {
     const test::TemporaryFolder folder;
     const Scene scene = Scene::parse(chain(10, 200));
     SimulationOptions options = options_for();

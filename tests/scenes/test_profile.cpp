@@ -33,7 +33,7 @@ bool has(const std::string& text, const std::string& part) {
 TEST_CASE("profile: the launches of a step before and after fusion, and how runs go") {
     HINDCAST_NEEDS_PROGRAM();
     const test::TemporaryFolder folder;
-    // Spring forces read their neighbours' places. Decay, velocity and position only own elements.
+    // Spring forces read their neighbors' places. Decay, velocity and position only own elements.
     const Finished net = run({"run", scene("hanging_net"), "--steps", "2", "--profile"}, folder);
     INFO(net.out);
     CHECK(net.status == 0);

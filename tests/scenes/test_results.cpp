@@ -134,7 +134,7 @@ TEST_CASE("results: --profile names the launches") {
     CHECK(optimize.out.find("adjoint") != std::string::npos);
 }
 
-TEST_CASE("results: the history of an optimisation reads back bit for bit") {
+TEST_CASE("results: the history of an optimization reads back bit for bit") {
     HINDCAST_NEEDS_PROGRAM();
     const Folder folder(flight(4, 1));
     for (const char* precision : {"f64", "f32"}) {
@@ -175,7 +175,7 @@ TEST_CASE("results: the history of an optimisation reads back bit for bit") {
                 CHECK(same_bits(table.rows[k][4 + p], rows[k].parameters[p]));
         }
 
-        // The optimised scene is a scene, and its loss is the best one.
+        // The optimized scene is a scene, and its loss is the best one.
         const Finished again = folder.run(
             {"run", "o/optimized_scene.json", "--precision", precision, "--output", "b"});
         CHECK(again.status == 0);
@@ -187,7 +187,7 @@ TEST_CASE("results: the history of an optimisation reads back bit for bit") {
     }
 }
 
-TEST_CASE("results: the optimised scene finds the files of the scene") {
+TEST_CASE("results: the optimized scene finds the files of the scene") {
     HINDCAST_NEEDS_PROGRAM();
     std::string text = flight(4, 1);
     text.replace(text.find("[[0, 0, 0], [1, 2, 3]]"), 22, R"({"file": "data/x.npy"})");
@@ -261,7 +261,7 @@ TEST_CASE(
     CHECK(run.out.find("best loss     1.0 in iteration 0") != std::string::npos);
     CHECK(run.out.find("last loss     81.0 in iteration 2") != std::string::npos);
     CHECK(folder.json("o/optimized_scene.json").at("/bodies/0/velocity/0").real() == 4);
-    // Another optimisation in the folder leaves none of it behind, that is of what the summary lists.
+    // Another optimization in the folder leaves none of it behind, that is of what the summary lists.
     fs::create_directory(folder / "o/gradient");
     std::ofstream(folder / "o/gradient/old_0.npy") << "x";
     CHECK(folder.run({"optimize", "scene.json", "--output", "o"}).status == 1);
@@ -435,7 +435,7 @@ TEST_CASE("results: Ctrl-C stops a run at the next step and saves") {
     CHECK(v.shape[0] == x.shape[0]);
 }
 
-TEST_CASE("results: Ctrl-C stops an optimisation, and --resume goes on") {
+TEST_CASE("results: Ctrl-C stops an optimization, and --resume goes on") {
     HINDCAST_NEEDS_PROGRAM();
     const Folder folder(flight(4, 1));
     Child child({"optimize", "scene.json", "--device", test_device(), "--output", "o",

@@ -1,5 +1,5 @@
 // What is made once when a scene is loaded stays what it is, whatever changes the numbers that it
-// was made from: an optimisation, --set, --vary, or saving and loading again.
+// was made from: an optimization, --set, --vary, or saving and loading again.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace hindcast {
 
 namespace {
 
-// Two points one metre apart and a spring whose rest length is "initial". Without gravity nothing
+// Two points one meter apart and a spring whose rest length is "initial". Without gravity nothing
 // moves; the loss of one step tells the places at which the points start, and the force.
 const std::string two_points = R"({"format": 1, "name": "two", "time": {"step": 0.1, "steps": 2},
     "gravity": [0, 0, 0],
@@ -59,12 +59,12 @@ double run(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("values at load: an optimised value, --set and --vary come to the same loss") {
+TEST_CASE("values at load: an optimized value, --set and --vary come to the same loss") {
     const Scene scene = Scene::parse(two_points);
     const double x = 1.25;
-    Simulation optimised(scene, test::all_modules(), options());
-    optimised.parameters().set_values(std::vector<double>{x});
-    const double loss = optimised.run(false);
+    Simulation optimized(scene, test::all_modules(), options());
+    optimized.parameters().set_values(std::vector<double>{x});
+    const double loss = optimized.run(false);
     CHECK(loss == doctest::Approx(expected_loss(x)).epsilon(1e-12));
 
     Scene set = scene;
@@ -79,7 +79,7 @@ TEST_CASE("values at load: an optimised value, --set and --vary come to the same
     CHECK(sweep.simulation().run(false) == loss);
 }
 
-TEST_CASE("values at load: a scene that is saved after an optimisation runs to the same loss") {
+TEST_CASE("values at load: a scene that is saved after an optimization runs to the same loss") {
     const test::TemporaryFolder folder;
     Simulation simulation(Scene::parse(two_points), test::all_modules(), options());
     simulation.parameters().set_values(std::vector<double>{1.25});

@@ -101,15 +101,15 @@ struct OpenScene {
                    s.run.steps_computed == s.run.steps;
         });
     }
-    // The whole optimisation; waits until it has ended.
-    std::shared_ptr<const session::Snapshot> optimise() {
-        session.send(session::Optimise{session::Optimise::What::start});
+    // The whole optimization; waits until it has ended.
+    std::shared_ptr<const session::Snapshot> optimize() {
+        session.send(session::Optimize{session::Optimize::What::start});
         return wait_ended();
     }
     std::shared_ptr<const session::Snapshot> wait_ended() const {
         return wait([](const session::Snapshot& s) {
             return s.reports.activity == session::Activity::idle &&
-                   !s.optimisation.stop_reason.empty();
+                   !s.optimization.stop_reason.empty();
         });
     }
     // The latest frame once it shows this step of what is shown.

@@ -78,13 +78,13 @@ TEST_CASE("session: steps between kept frames of an iteration, and of its ghost"
     document.save(file);
     OpenScene scene(file);
     scene.wait_complete();
-    const auto ended = scene.optimise();
-    REQUIRE(ended->optimisation.history->size() == 3);
+    const auto ended = scene.optimize();
+    REQUIRE(ended->optimization.history->size() == 3);
     scene.session.send(Ghost{0});
     scene.session.send(ShowIteration{2});
     scene.session.send(Seek{301});
     const auto at = [&](std::int64_t iteration) {
-        const auto& row = (*ended->optimisation.history)[static_cast<std::size_t>(iteration)];
+        const auto& row = (*ended->optimization.history)[static_cast<std::size_t>(iteration)];
         Simulation simulation(Scene::of(document, {}), test::all_modules(),
                               OpenScene::options(0).simulation);
         simulation.parameters().set_values(*row.parameters);
@@ -98,7 +98,7 @@ TEST_CASE("session: steps between kept frames of an iteration, and of its ghost"
     const std::vector<double> second = at(2), first = at(0);
     scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        return s.optimisation.shown_iteration == 2 && frame && frame->step == 301 &&
+        return s.optimization.shown_iteration == 2 && frame && frame->step == 301 &&
                scene.exchange->read(*frame, "position") == second &&
                scene.exchange->read(*frame, "ghost position") == first;
     });

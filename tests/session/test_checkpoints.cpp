@@ -39,11 +39,11 @@ std::shared_ptr<const Snapshot> used(OpenScene& scene, std::uint64_t number, con
 
 }  // namespace
 
-TEST_CASE("session: checkpoints are kept while it optimises, and shown without a new build") {
+TEST_CASE("session: checkpoints are kept while it optimizes, and shown without a new build") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const auto before = scene.wait_complete();
-    const auto ended = scene.optimise();
-    const auto& rows = *ended->optimisation.history;
+    const auto ended = scene.optimize();
+    const auto& rows = *ended->optimization.history;
     REQUIRE(rows.size() > 10);
     const Node values = kept(scene, 1, rows[5].parameters, ended->scene.build);
     REQUIRE(values.find("cage.rest_length") != nullptr);
@@ -56,8 +56,8 @@ TEST_CASE("session: checkpoints are kept while it optimises, and shown without a
     CHECK_FALSE(applied->reports.error);
     CHECK(applied->scene.build == ended->scene.build);
     CHECK(applied->scene.stage == before->scene.stage);
-    CHECK(applied->optimisation.unaccepted);
-    CHECK(applied->optimisation.history->size() == rows.size());
+    CHECK(applied->optimization.unaccepted);
+    CHECK(applied->optimization.history->size() == rows.size());
 
     const auto answer = used(scene, 2, values);
     CHECK(answer->handover.answer_name == "Show it");
@@ -65,10 +65,10 @@ TEST_CASE("session: checkpoints are kept while it optimises, and shown without a
     CHECK(shown->scene.build == ended->scene.build);
     const auto runs = scene.wait([&](const Snapshot& s) {
         return s.reports.activity == Activity::idle && s.run.loss == rows[5].loss &&
-               !s.optimisation.unaccepted;
+               !s.optimization.unaccepted;
     });
     CHECK(*runs->values.flat == *rows[5].parameters);
-    CHECK(runs->optimisation.history->size() == rows.size());
+    CHECK(runs->optimization.history->size() == rows.size());
 }
 
 TEST_CASE("session: showing what the scene has already takes what was found back") {
@@ -76,8 +76,8 @@ TEST_CASE("session: showing what the scene has already takes what was found back
     const auto before = scene.wait_complete();
     const std::vector<double> written = *before->values.flat;
     const Node values = kept(scene, 1, before->values.flat, before->scene.build);
-    const auto ended = scene.optimise();
-    CHECK(ended->optimisation.unaccepted);
+    const auto ended = scene.optimize();
+    CHECK(ended->optimization.unaccepted);
     const auto answer = used(scene, 2, values);
     // The document stays as it is, so nothing is applied.
     CHECK(*answer->handover.answer == *scene.document);
@@ -86,28 +86,28 @@ TEST_CASE("session: showing what the scene has already takes what was found back
                *s.values.flat == written;
     });
     CHECK(shown->run.loss == before->run.loss);
-    CHECK_FALSE(shown->optimisation.unaccepted);
+    CHECK_FALSE(shown->optimization.unaccepted);
 }
 
-TEST_CASE("session: an optimisation that runs goes on from what is shown") {
+TEST_CASE("session: an optimization that runs goes on from what is shown") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     Document changed = *scene.document;
     changed.set("/optimizer/iterations", 1000000);
     changed.set("/optimizer/rate", 1e-6);  // so that it stays where it is put
     scene.apply(changed);
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.history && s.optimisation.history->size() > 5;
+        return s.optimization.history && s.optimization.history->size() > 5;
     });
     const Node values = Document::parse(R"({"cage.rest_length": [2, 2, 2, 2, 2, 2, 2, 2]})").root();
     const auto answer = used(scene, 1, values);
     scene.apply(*answer->handover.answer);
     const auto on = scene.wait([](const Snapshot& s) {
-        return s.reports.activity == Activity::optimising &&
-               (*s.optimisation.history->back().parameters)[0] > 1.9;
+        return s.reports.activity == Activity::optimizing &&
+               (*s.optimization.history->back().parameters)[0] > 1.9;
     });
     CHECK_FALSE(on->reports.error);
-    scene.session.send(Optimise{Optimise::What::stop});
+    scene.session.send(Optimize{Optimize::What::stop});
 }
 
 TEST_CASE("session: values that do not fit are one error, and nothing changes") {

@@ -202,18 +202,18 @@ TEST_CASE("editor: a new name goes to all that refers to the old one") {
     CHECK(text_at(editor, "/bodies/0/name") == "\"stone\"");
 }
 
-TEST_CASE("editor: numbers are optimised, and not") {
+TEST_CASE("editor: numbers are optimized, and not") {
     Editor editor(test::all_modules());
     editor.make_new();
-    CHECK(editor.is_optimised("ball.velocity"));
-    editor.set_optimised("ball.velocity", false);
-    CHECK_FALSE(editor.is_optimised("ball.velocity"));
-    editor.set_optimised("ball.positions", true);
-    CHECK(editor.is_optimised("ball.positions"));
+    CHECK(editor.is_optimized("ball.velocity"));
+    editor.set_optimized("ball.velocity", false);
+    CHECK_FALSE(editor.is_optimized("ball.velocity"));
+    editor.set_optimized("ball.positions", true);
+    CHECK(editor.is_optimized("ball.positions"));
     CHECK(built(editor)->parameters().size() == 3);
 }
 
-TEST_CASE("editor: a number that is optimised is reset to its default") {
+TEST_CASE("editor: a number that is optimized is reset to its default") {
     Editor editor(test::all_modules());
     editor.open(test::scene_file("spring_cage.json"));
     const auto builds = [&] {
@@ -222,48 +222,48 @@ TEST_CASE("editor: a number that is optimised is reset to its default") {
         for (const auto& [path, q] : simulation->model().quantities()) numbers[path] = q->values;
         return numbers;
     };
-    // What is optimised gets its default written out, since springs are damped only where that is
+    // What is optimized gets its default written out, since springs are damped only where that is
     // written; what is not is taken out.
-    editor.set_optimised("cage.damping", true);
+    editor.set_optimized("cage.damping", true);
     const auto before = editor.document();
     editor.reset("/forces/0/damping");
     CHECK(builds().at("cage.damping") == std::vector<double>{0});
-    CHECK(editor.is_optimised("cage.damping"));
+    CHECK(editor.is_optimized("cage.damping"));
     CHECK(editor.undo_name() == "Reset cage.damping");
     editor.undo();
     CHECK(*editor.document() == *before);
     CHECK(builds().at("cage.damping") == std::vector<double>{10});
-    editor.set_optimised("cage.damping", false);
+    editor.set_optimized("cage.damping", false);
     editor.reset("/forces/0/damping");
     CHECK(editor.document()->find("/forces/0/damping") == nullptr);
     CHECK_FALSE(builds().contains("cage.damping"));
-    // Without a default it is no number of the scene: what optimises it goes along, also an entry
+    // Without a default it is no number of the scene: what optimizes it goes along, also an entry
     // of it, and nothing else.
     editor.set(
         "/forces/-",
         Document::parse(R"({"type": "drag", "name": "air", "linear": 1, "quadratic": 2})").root(),
         "Add air");
-    editor.set_optimised("air.linear", true);
-    editor.set_optimised("air.quadratic", true);
+    editor.set_optimized("air.linear", true);
+    editor.set_optimized("air.quadratic", true);
     const auto in_air = editor.document();
     editor.reset("/forces/1/linear");
     CHECK_FALSE(builds().contains("air.linear"));
-    CHECK_FALSE(editor.is_optimised("air.linear"));
-    CHECK(editor.is_optimised("air.quadratic"));
-    CHECK(editor.is_optimised("cage.rest_length"));
+    CHECK_FALSE(editor.is_optimized("air.linear"));
+    CHECK(editor.is_optimized("air.quadratic"));
+    CHECK(editor.is_optimized("cage.rest_length"));
     editor.undo();
     CHECK(*editor.document() == *in_air);
     CHECK(builds().contains("air.linear"));
-    // With a default it stays, with that value, and is optimised on.
+    // With a default it stays, with that value, and is optimized on.
     editor.set("/bodies/0/velocity", Document::parse("[1, 2, 3]").root(), "Throw");
-    editor.set_optimised("ball.velocity", true);
+    editor.set_optimized("ball.velocity", true);
     CHECK(builds().at("ball.velocity") == std::vector<double>{1, 2, 3});
     editor.reset("/bodies/0/velocity");
-    CHECK(editor.is_optimised("ball.velocity"));
+    CHECK(editor.is_optimized("ball.velocity"));
     CHECK(builds().at("ball.velocity") == std::vector<double>{0, 0, 0});
-    editor.set_optimised("gravity", true);
+    editor.set_optimized("gravity", true);
     editor.reset("/gravity");
-    CHECK(editor.is_optimised("gravity"));
+    CHECK(editor.is_optimized("gravity"));
     CHECK(builds().contains("gravity"));
     // What an objective names is not taken away from it.
     editor.set(
@@ -283,7 +283,7 @@ TEST_CASE("editor: a number that is optimised is reset to its default") {
 
 TEST_CASE("editor: parameters are added, restricted, duplicated and removed; a number has one") {
     Editor editor(test::all_modules());
-    editor.open(test::scene_file("free_flight.json"));  // optimises ball.velocity, of 3 components
+    editor.open(test::scene_file("free_flight.json"));  // optimizes ball.velocity, of 3 components
     const auto before = editor.document();
     const auto names = [&] { return built(editor)->parameters().names(); };
     REQUIRE(names() ==
@@ -303,10 +303,10 @@ TEST_CASE("editor: parameters are added, restricted, duplicated and removed; a n
     CHECK(editor.document() == before);
 
     CHECK(editor.add_parameter("ball.mass") == "/parameters/1");
-    CHECK(editor.undo_name() == "Optimise ball.mass");
+    CHECK(editor.undo_name() == "Optimize ball.mass");
     CHECK(names().size() == 4);
     editor.set("/parameters/0/components", Node::array({Node("y")}), "Components");
-    CHECK(editor.is_optimised("ball.velocity"));
+    CHECK(editor.is_optimized("ball.velocity"));
     CHECK_THROWS_AS(editor.add_parameter("ball.velocity"), Error);
     CHECK_THROWS_AS(editor.set_parameter_path("/parameters/1", "ball.velocity.y"), Error);
     // The copy has the components that are left, beside the one that it is a copy of.
@@ -320,7 +320,7 @@ TEST_CASE("editor: parameters are added, restricted, duplicated and removed; a n
     editor.set_parameter_path("/parameters/1", "ball.velocity.x");
     CHECK(names() == std::vector<std::string>{"ball.velocity.y", "ball.velocity.x"});
     // The lock is of the whole quantity.
-    editor.set_optimised("ball.velocity", false);
+    editor.set_optimized("ball.velocity", false);
     CHECK(editor.document()->at("/parameters").size() == 0);
     while (editor.can_undo()) editor.undo();
     CHECK(*editor.document() == *before);
@@ -391,12 +391,12 @@ TEST_CASE("editor: groups of parameters are added, filled, renamed and removed; 
     editor.set_parameter_path("/parameters/1", "pouch.velocity");
     CHECK(names() == std::vector<std::string>{"pouch.velocity"});
     CHECK_NOTHROW(loads());
-    editor.set_optimised("pouch.velocity", false);
+    editor.set_optimized("pouch.velocity", false);
     CHECK(names().empty());
     CHECK_NOTHROW(loads());
 
-    // Without an optimiser written, the one that holds then is.
-    editor.erase("/optimizer", "No optimiser");
+    // Without an optimizer written, the one that holds then is.
+    editor.erase("/optimizer", "No optimizer");
     editor.add_group("/parameters/0");
     CHECK(text_at(editor, "/optimizer/type") == "\"lbfgs\"");
     CHECK_NOTHROW(loads());

@@ -1,4 +1,4 @@
-// The live mode: an optimisation that goes on without end, waits at a minimum for an edit, and keeps to a
+// The live mode: an optimization that goes on without end, waits at a minimum for an edit, and keeps to a
 // rate. And the best iteration accepted while another one is shown.
 #include <doctest/doctest.h>
 
@@ -41,54 +41,54 @@ private:
 
 double loss_of(const IterationInfo& row) { return row.loss; }
 std::int64_t last_of(const Snapshot& s) {
-    return s.optimisation.history && !s.optimisation.history->empty()
-               ? s.optimisation.history->back().iteration
+    return s.optimization.history && !s.optimization.history->empty()
+               ? s.optimization.history->back().iteration
                : -1;
 }
 
 }  // namespace
 
-TEST_CASE("session: live, an optimisation waits at the minimum and follows what is moved") {
+TEST_CASE("session: live, an optimization waits at the minimum and follows what is moved") {
     Thrown thrown_ball;
     OpenScene& scene = thrown_ball.scene;
     scene.session.send(Live{});
-    scene.session.send(Optimise{Optimise::What::start});
-    auto now = scene.wait([](const Snapshot& s) { return s.optimisation.live_waits; });
-    CHECK(now->optimisation.live.on);
-    REQUIRE(now->optimisation.history);
-    CHECK(now->optimisation.history->back().parameters->at(0) == doctest::Approx(1).epsilon(1e-4));
+    scene.session.send(Optimize{Optimize::What::start});
+    auto now = scene.wait([](const Snapshot& s) { return s.optimization.live_waits; });
+    CHECK(now->optimization.live.on);
+    REQUIRE(now->optimization.history);
+    CHECK(now->optimization.history->back().parameters->at(0) == doctest::Approx(1).epsilon(1e-4));
     Document changed = *scene.document;
     for (const double target : {2.0, -0.5}) {
         CAPTURE(target);
-        const std::int64_t last = now->optimisation.history->back().iteration;
+        const std::int64_t last = now->optimization.history->back().iteration;
         changed.set("/objective/0/target/0", target);
         scene.apply(changed);
         now = scene.wait([&](const Snapshot& s) {
-            return s.optimisation.live_waits && s.optimisation.history->back().iteration > last &&
-                   std::fabs(s.optimisation.history->back().parameters->at(0) - target) < 1e-4;
+            return s.optimization.live_waits && s.optimization.history->back().iteration > last &&
+                   std::fabs(s.optimization.history->back().parameters->at(0) - target) < 1e-4;
         });
         // From where it stood: the first row after the edit has the parameters of the last before.
         const auto row =
-            std::ranges::find(*now->optimisation.history, last, &IterationInfo::iteration);
-        REQUIRE(row != now->optimisation.history->end());
+            std::ranges::find(*now->optimization.history, last, &IterationInfo::iteration);
+        REQUIRE(row != now->optimization.history->end());
         CHECK(*(row + 1)->parameters == *row->parameters);
     }
     // A new build, as by another number of steps, is followed as well.
     changed.set("/time/steps", 50);
     scene.apply(changed);
     now = scene.wait([&](const Snapshot& s) {
-        return s.optimisation.live_waits &&
-               std::fabs(s.optimisation.history->back().parameters->at(0) + 1) < 1e-4;
+        return s.optimization.live_waits &&
+               std::fabs(s.optimization.history->back().parameters->at(0) + 1) < 1e-4;
     });
-    scene.session.send(Optimise{Optimise::What::pause});
-    now = scene.wait([](const Snapshot& s) { return !s.optimisation.live_waits; });
-    const std::int64_t last = now->optimisation.history->back().iteration;
+    scene.session.send(Optimize{Optimize::What::pause});
+    now = scene.wait([](const Snapshot& s) { return !s.optimization.live_waits; });
+    const std::int64_t last = now->optimization.history->back().iteration;
     changed.set("/objective/0/target/0", 0.1);
     scene.apply(changed);
     scene.wait([](const Snapshot& s) {
         return s.reports.activity == Activity::idle && !std::isnan(s.run.loss);
     });
-    CHECK(scene.session.snapshot()->optimisation.history->back().iteration == last);
+    CHECK(scene.session.snapshot()->optimization.history->back().iteration == last);
 }
 
 TEST_CASE("session: live, iterations go on beyond their number, at most so many a second") {
@@ -98,13 +98,13 @@ TEST_CASE("session: live, iterations go on beyond their number, at most so many 
     changed.set("/optimizer/rate", 1e-6);  // far from the end
     scene.apply(changed);
     scene.session.send(Live{});
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     scene.wait([](const Snapshot& s) { return last_of(s) > 25; });
     scene.session.send(Live{.on = true, .rate = 20});
     const auto before =
-        scene.wait([](const Snapshot& s) { return s.optimisation.live.rate == 20; });
+        scene.wait([](const Snapshot& s) { return s.optimization.live.rate == 20; });
     const auto begin = std::chrono::steady_clock::now();
-    const std::int64_t from = before->optimisation.history->back().iteration;
+    const std::int64_t from = before->optimization.history->back().iteration;
     scene.wait([&](const Snapshot& s) { return last_of(s) >= from + 12; });
     // The first of them may have been due already.
     CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() >
@@ -113,32 +113,32 @@ TEST_CASE("session: live, iterations go on beyond their number, at most so many 
     scene.session.send(Live{.on = false});
     const auto end =
         scene.wait([](const Snapshot& s) { return s.reports.activity == Activity::idle; });
-    CHECK(end->optimisation.stop_reason.starts_with("limit: all "));
+    CHECK(end->optimization.stop_reason.starts_with("limit: all "));
 }
 
 TEST_CASE("session: live, a rule without an end of its own rests at the minimum, and goes on") {
     OpenScene scene(test::scene_file("spring_cage.json"));  // gradient descent
     scene.session.send(Live{});
-    scene.session.send(Optimise{Optimise::What::start});
-    auto now = scene.wait([](const Snapshot& s) { return s.optimisation.live_waits; });
-    CHECK(now->optimisation.stop_reason.starts_with("at a minimum: "));
-    CHECK(now->optimisation.stopped_well);
-    REQUIRE(now->optimisation.history);
-    CHECK(now->optimisation.history->size() > 10);
-    CHECK(now->optimisation.history->size() < 2000);
-    CHECK(now->optimisation.history->back().loss < 1e-9 * now->optimisation.history->front().loss);
-    CHECK(now->reports.activity != Activity::optimising);
+    scene.session.send(Optimize{Optimize::What::start});
+    auto now = scene.wait([](const Snapshot& s) { return s.optimization.live_waits; });
+    CHECK(now->optimization.stop_reason.starts_with("at a minimum: "));
+    CHECK(now->optimization.stopped_well);
+    REQUIRE(now->optimization.history);
+    CHECK(now->optimization.history->size() > 10);
+    CHECK(now->optimization.history->size() < 2000);
+    CHECK(now->optimization.history->back().loss < 1e-9 * now->optimization.history->front().loss);
+    CHECK(now->reports.activity != Activity::optimizing);
     Document changed = *scene.document;
     for (const double target : {0.3, 0.1}) {  // in place, and the way back
         const std::int64_t last = last_of(*now);
         changed.set("/objective/0/target/0", target);
         scene.apply(changed);
         now = scene.wait(
-            [&](const Snapshot& s) { return s.optimisation.live_waits && last_of(s) > last; });
+            [&](const Snapshot& s) { return s.optimization.live_waits && last_of(s) > last; });
         const auto first =
-            std::ranges::find(*now->optimisation.history, last + 1, &IterationInfo::iteration);
-        REQUIRE(first != now->optimisation.history->end());
-        CHECK(now->optimisation.history->back().loss < 1e-9 * first->loss);
+            std::ranges::find(*now->optimization.history, last + 1, &IterationInfo::iteration);
+        REQUIRE(first != now->optimization.history->end());
+        CHECK(now->optimization.history->back().loss < 1e-9 * first->loss);
     }
     // An edit while it goes on begins the count anew: it does not rest before the new minimum.
     changed.set("/optimizer/rate", 1e-6);
@@ -147,7 +147,7 @@ TEST_CASE("session: live, a rule without an end of its own rests at the minimum,
     scene.apply(changed);
     const std::int64_t last = last_of(*scene.session.snapshot());
     scene.wait([&](const Snapshot& s) { return last_of(s) > last + 60; });
-    CHECK_FALSE(scene.session.snapshot()->optimisation.live_waits);
+    CHECK_FALSE(scene.session.snapshot()->optimization.live_waits);
 }
 
 TEST_CASE("session: live, where nothing can be won it rests") {
@@ -160,10 +160,10 @@ TEST_CASE("session: live, where nothing can be won it rests") {
                     .root());
     scene.apply(changed);
     scene.session.send(Live{});
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto now = scene.wait([](const Snapshot& s) { return s.optimisation.live_waits; });
-    CHECK(now->optimisation.history->size() >= 50);
-    CHECK(now->optimisation.history->size() < 60);
+    scene.session.send(Optimize{Optimize::What::start});
+    const auto now = scene.wait([](const Snapshot& s) { return s.optimization.live_waits; });
+    CHECK(now->optimization.history->size() >= 50);
+    CHECK(now->optimization.history->size() < 60);
 }
 
 TEST_CASE("session: of the frames of many small runs only so many are kept") {
@@ -194,9 +194,9 @@ TEST_CASE("session: another scene is not live, and nothing is kept of the one be
     changed.set("/optimizer/rate", 1e-6);  // all of them are far from the end
     scene.apply(changed);
     scene.session.send(Live{});
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     const auto before = scene.wait([](const Snapshot& s) { return last_of(s) > 200; });
-    CHECK(before->optimisation.live.on);
+    CHECK(before->optimization.live.on);
     CHECK(before->memory.frame_bytes > 200 * 1000);
     const auto other = test::load_document(test::scene_file("flag.json"));
     scene.session.send(
@@ -204,13 +204,13 @@ TEST_CASE("session: another scene is not live, and nothing is kept of the one be
     const auto after = scene.wait([](const Snapshot& s) {
         return s.handover.revision == 1000 && s.reports.activity == Activity::idle;
     });
-    CHECK_FALSE(after->optimisation.live.on);
-    CHECK_FALSE(after->optimisation.live_waits);
-    CHECK(after->optimisation.history->empty());
+    CHECK_FALSE(after->optimization.live.on);
+    CHECK_FALSE(after->optimization.live_waits);
+    CHECK(after->optimization.history->empty());
     CHECK(after->memory.iteration_bytes == 0);
 }
 
-TEST_CASE("session: a slow live optimisation answers at once") {
+TEST_CASE("session: a slow live optimization answers at once") {
     Thrown thrown_ball;
     OpenScene& scene = thrown_ball.scene;
     Document changed = *scene.document;
@@ -220,20 +220,20 @@ TEST_CASE("session: a slow live optimisation answers at once") {
                     .root());
     scene.apply(changed);
     scene.session.send(Live{.on = true, .rate = 0.001});
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.history && !s.optimisation.history->empty();
+        return s.optimization.history && !s.optimization.history->empty();
     });
-    scene.session.send(Optimise{Optimise::What::pause});
+    scene.session.send(Optimize{Optimize::What::pause});
     scene.wait([](const Snapshot& s) { return s.reports.activity == Activity::idle; });
 }
 
 TEST_CASE("session: the best iteration is accepted, whichever is shown") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    const auto done = scene.optimise();
-    const auto best = std::ranges::min_element(*done->optimisation.history, {}, loss_of);
+    const auto done = scene.optimize();
+    const auto best = std::ranges::min_element(*done->optimization.history, {}, loss_of);
     scene.session.send(ShowIteration{0});
-    scene.wait([](const Snapshot& s) { return s.optimisation.shown_iteration == 0; });
+    scene.wait([](const Snapshot& s) { return s.optimization.shown_iteration == 0; });
     scene.session.send(Accept{.number = 1, .iteration = best->iteration});
     const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 1; });
     REQUIRE(answered->handover.answer);

@@ -1,4 +1,4 @@
-// Edits of a scene that runs and optimises: none is lost, a failed one keeps what was there.
+// Edits of a scene that runs and optimizes: none is lost, a failed one keeps what was there.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -65,15 +65,15 @@ TEST_CASE("session: a moved body is built anew, since lengths at rest depend on 
     scene.wait([&](const Snapshot& s) { return s.run.loss == expected; });
 }
 
-TEST_CASE("session: edits while it optimises act at the next iteration, none is lost") {
+TEST_CASE("session: edits while it optimizes act at the next iteration, none is lost") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     Document changed = *scene.document;
     changed.set("/optimizer/iterations", 1000000);
     changed.set("/optimizer/rate", 1e-6);  // so that it stays where it is put
     scene.apply(changed);
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.history && s.optimisation.history->size() > 20;
+        return s.optimization.history && s.optimization.history->size() > 20;
     });
     // A slider that is dragged, a target that is moved, and a parameter set by hand.
     for (int k = 1; k <= 10; ++k) {
@@ -86,41 +86,41 @@ TEST_CASE("session: edits while it optimises act at the next iteration, none is 
     changed.set("/forces/0/rest_length", lengths);
     const auto applied = scene.apply(changed);
     CHECK_FALSE(applied->reports.error);
-    // The optimiser has gone on from the lengths by hand, which are far from all others.
+    // The optimizer has gone on from the lengths by hand, which are far from all others.
     const auto is_near = [](const IterationInfo& row) {
         return row.parameters->front() > 1.7 && row.parameters->back() > 1.9;
     };
-    CHECK_FALSE(is_near(scene.session.snapshot()->optimisation.history->front()));
-    scene.wait([&](const Snapshot& s) { return is_near(s.optimisation.history->back()); });
-    scene.session.send(Optimise{Optimise::What::stop});
+    CHECK_FALSE(is_near(scene.session.snapshot()->optimization.history->front()));
+    scene.wait([&](const Snapshot& s) { return is_near(s.optimization.history->back()); });
+    scene.session.send(Optimize{Optimize::What::stop});
     const auto ended = scene.wait_ended();
-    for (const IterationInfo& row : *ended->optimisation.history) CHECK(row.can_show);
+    for (const IterationInfo& row : *ended->optimization.history) CHECK(row.can_show);
     // Its rows are those of the scene as it is now.
-    CHECK(loss_of(changed, scene.file, *ended->optimisation.history->back().parameters) ==
-          ended->optimisation.history->back().loss);
+    CHECK(loss_of(changed, scene.file, *ended->optimization.history->back().parameters) ==
+          ended->optimization.history->back().loss);
 }
 
-TEST_CASE("session: what needs a new build while it optimises goes on with its parameters") {
+TEST_CASE("session: what needs a new build while it optimizes goes on with its parameters") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     Document changed = *scene.document;
     changed.set("/optimizer/iterations", 1000000);
     scene.apply(changed);
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.history && s.optimisation.history->size() > 20;
+        return s.optimization.history && s.optimization.history->size() > 20;
     });
     changed.set("/forces/-",
                 Document::parse(R"({"type": "drag", "name": "air", "linear": 0.01})").root());
     CHECK_FALSE(scene.apply(changed)->reports.error);
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.history->back().build == s.scene.build &&
-               s.optimisation.history->back().loss < 1e-3;
+        return s.optimization.history->back().build == s.scene.build &&
+               s.optimization.history->back().loss < 1e-3;
     });
-    scene.session.send(Optimise{Optimise::What::stop});
+    scene.session.send(Optimize{Optimize::What::stop});
     const auto ended = scene.wait_ended();
     CHECK_FALSE(ended->reports.error);
-    const IterationInfo &first = ended->optimisation.history->front(),
-                        &last = ended->optimisation.history->back();
+    const IterationInfo &first = ended->optimization.history->front(),
+                        &last = ended->optimization.history->back();
     CHECK(first.build != last.build);
     CHECK(last.build == ended->scene.build);
     CHECK(last.loss < 1e-3);
@@ -128,7 +128,7 @@ TEST_CASE("session: what needs a new build while it optimises goes on with its p
     // An iteration of the older scene can still be looked at.
     scene.session.send(ShowIteration{0});
     scene.wait([&](const Snapshot& s) {
-        return s.optimisation.shown_iteration == 0 && s.scene.shown_build == first.build &&
+        return s.optimization.shown_iteration == 0 && s.scene.shown_build == first.build &&
                s.run.loss == first.loss;
     });
 }
@@ -151,14 +151,14 @@ TEST_CASE("session: a failed edit keeps the old scene, and says where the fault 
     // A fault that stands in a text is where it stands.
     std::string text = scene.document->to_text();
     text.replace(text.find("\"ball\", 0"), 6, "\"bell\"");
-    const auto misspelt = scene.apply(Document::parse(text, "scene.json"));
-    REQUIRE(misspelt->reports.error);
-    CHECK(misspelt->reports.error->place().line > 20);
-    // Without objective or parameters there is nothing to optimise: said, and the program goes on.
+    const auto misspelled = scene.apply(Document::parse(text, "scene.json"));
+    REQUIRE(misspelled->reports.error);
+    CHECK(misspelled->reports.error->place().line > 20);
+    // Without objective or parameters there is nothing to optimize: said, and the program goes on.
     changed = *test::load_document(scene.file);
     changed.erase("/parameters");
     CHECK_FALSE(scene.apply(changed)->reports.error);
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
     CHECK(std::string(refused->reports.error->what()).find("no parameters") != std::string::npos);
     CHECK_FALSE(scene.apply(*test::load_document(scene.file))->reports.error);
@@ -175,13 +175,13 @@ TEST_CASE("session: a scene that diverges, and one without memory for gradients,
         return s.reports.activity == Activity::idle && s.reports.error != nullptr;
     });
     CHECK(std::isnan(diverged->run.loss));
-    const auto ended = scene.optimise();
-    CHECK(ended->optimisation.history->empty());
+    const auto ended = scene.optimize();
+    CHECK(ended->optimization.history->empty());
     CHECK_FALSE(scene.apply(*test::load_document(scene.file))->reports.error);
     changed = *scene.document;
     changed.set("/gradients", Node::object({{"memory", "100 bytes"}}));
     scene.apply(changed);
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     scene.wait([](const Snapshot& s) {
         return s.reports.activity == Activity::idle && s.reports.error != nullptr &&
                s.run.steps_computed == s.run.steps;
@@ -227,16 +227,16 @@ TEST_CASE("session: the derivatives of the state are shown at the time that is g
             arrows = scene.exchange->read(*frame, "arrows");
             return arrows == expected[step];
         });
-        const auto colours = scene.exchange->read(*scene.exchange->acquire(), "point colour");
-        CHECK(colours[0] == doctest::Approx(std::hypot(arrows[0], arrows[1], arrows[2])));
+        const auto colors = scene.exchange->read(*scene.exchange->acquire(), "point color");
+        CHECK(colors[0] == doctest::Approx(std::hypot(arrows[0], arrows[1], arrows[2])));
     }
     scene.session.send(FrameContents{"cage.rest_length gradient", "", false});
     scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
         if (!frame || !s.values.gradient) return false;
-        const auto colours = scene.exchange->read(*frame, "cage colour");
+        const auto colors = scene.exchange->read(*frame, "cage color");
         for (std::size_t k = 0; k < 8; ++k)
-            if (colours[k] != static_cast<float>((*s.values.gradient)[k])) return false;
+            if (colors[k] != static_cast<float>((*s.values.gradient)[k])) return false;
         return true;
     });
     scene.session.send(
@@ -244,7 +244,7 @@ TEST_CASE("session: the derivatives of the state are shown at the time that is g
     scene.wait([&](const Snapshot&) {
         const auto frame = scene.exchange->acquire();
         return frame && frame->step == 0 &&
-               !std::isnan(scene.exchange->read(*frame, "point colour")[0]);
+               !std::isnan(scene.exchange->read(*frame, "point color")[0]);
     });
 }
 
@@ -290,10 +290,10 @@ TEST_CASE("session: check, scan and profile") {
     const Landscape& square = *scanned->tools.landscape;
     Simulation alone(Scene::of(*scene.document, scene.file), test::all_modules(),
                      OpenScene::options(0).simulation);
-    const std::vector<double> centre = alone.parameters().values();
+    const std::vector<double> center = alone.parameters().values();
     const std::vector<std::string>& names = alone.parameters().names();
     for (std::size_t k = 0; k < square.losses.size(); ++k) {
-        std::vector<double> values = centre;
+        std::vector<double> values = center;
         for (std::size_t d = 0; d < 2; ++d) {
             const auto entry = std::find(names.begin(), names.end(), scan.names[d]);
             REQUIRE(entry != names.end());
@@ -369,16 +369,16 @@ TEST_CASE("session: what launches become, as text, without disturbing what runs"
         text({"nobody", Direction::forward, Direction::forward, backend::KernelText::ir});
     CHECK(none->problem.find("nobody") != std::string::npos);
     CHECK_FALSE(scene.session.snapshot()->reports.error);
-    // Answered while an optimisation runs, which goes on.
-    scene.session.send(Optimise{Optimise::What::start});
+    // Answered while an optimization runs, which goes on.
+    scene.session.send(Optimize{Optimize::What::start});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.history && !s.optimisation.history->empty();
+        return s.optimization.history && !s.optimization.history->empty();
     });
     const LaunchInfo& first = profiled->tools.launches.front();
     text({first.name, first.direction, first.direction, backend::KernelText::cuda});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.history && static_cast<std::int64_t>(s.optimisation.history->size()) >
-                                             s.optimisation.iterations_planned;
+        return s.optimization.history && static_cast<std::int64_t>(s.optimization.history->size()) >
+                                             s.optimization.iterations_planned;
     });
 }
 
@@ -396,7 +396,7 @@ TEST_CASE("session: every bundled scene is opened, drawn and run to its end") {
         CHECK(snapshot->scene.stage->drawables.size() > 0);
         scene.session.send(Seek{snapshot->run.steps});
         scene.frame_at(snapshot->run.steps);
-        for (const ShownField& field : snapshot->view.colours)
+        for (const ShownField& field : snapshot->view.colors)
             if (!field.gradient) scene.session.send(FrameContents{field.name, "", false});
     }
 }

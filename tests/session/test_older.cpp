@@ -62,7 +62,7 @@ void connect(OpenScene& scene, const std::function<bool(const Snapshot&)>& condi
 
 void show(OpenScene& scene, std::int64_t iteration) {
     scene.session.send(ShowIteration{iteration});
-    connect(scene, [&](const Snapshot& s) { return s.optimisation.shown_iteration == iteration; });
+    connect(scene, [&](const Snapshot& s) { return s.optimization.shown_iteration == iteration; });
 }
 
 bool has(const std::vector<ShownField>& fields, const std::string& name) {
@@ -77,7 +77,7 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
         CAPTURE(memory);
         OpenScene scene(test::scene_file("spring_cage.json"), memory);
         const Document before = *scene.document;
-        const auto ended = scene.optimise();
+        const auto ended = scene.optimize();
         scene.session.send(Seek{17});
         std::map<std::int64_t, std::vector<double>> kept;
         for (const std::int64_t iteration : {3, 12, 30}) {
@@ -97,7 +97,7 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
             show(scene, iteration);
             const auto shown = scene.wait([&](const Snapshot& s) {
                 return s.run.steps_computed == s.run.steps &&
-                       s.optimisation.shown_iteration == iteration;
+                       s.optimization.shown_iteration == iteration;
             });
             CHECK(shown->scene.shown_build == ended->scene.build);
             CHECK(shown->shows_older_scene());
@@ -109,12 +109,12 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
                 kept[iteration] ==
                 positions(
                     before,
-                    *(*ended->optimisation.history)[static_cast<std::size_t>(iteration)].parameters,
+                    *(*ended->optimization.history)[static_cast<std::size_t>(iteration)].parameters,
                     17));
             CHECK(shown->run.loss ==
-                  (*ended->optimisation.history)[static_cast<std::size_t>(iteration)].loss);
+                  (*ended->optimization.history)[static_cast<std::size_t>(iteration)].loss);
             // What is told of the picture is of that scene; what is edited is of the newer one.
-            CHECK(has(shown->view.colours, "cage.rest_length gradient"));
+            CHECK(has(shown->view.colors, "cage.rest_length gradient"));
             CHECK(shown->values.quantities.size() < shown->values.present_quantities().size());
             CHECK(std::ranges::none_of(shown->values.quantities, [](const QuantityInfo& q) {
                 return q.path.starts_with("stone");
@@ -137,13 +137,13 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
 TEST_CASE("session: an older scene's gradients are its own") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const Document before = *scene.document;
-    const auto ended = scene.optimise();
+    const auto ended = scene.optimize();
     scene.apply(with_body(before));
     scene.session.send(FrameContents{"position gradient", "position gradient", false});
     scene.session.send(Seek{11});
     show(scene, 4);
     Simulation alone(Scene::of(before, {}), test::all_modules(), OpenScene::options(0).simulation);
-    alone.parameters().set_values(*(*ended->optimisation.history)[4].parameters);
+    alone.parameters().set_values(*(*ended->optimization.history)[4].parameters);
     std::vector<double> expected;
     alone.run(true);
     alone.rollout().watch_adjoints([&](std::int64_t t) {
@@ -152,16 +152,16 @@ TEST_CASE("session: an older scene's gradients are its own") {
     alone.gradient();
     const auto shown = scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        return s.optimisation.shown_iteration == 4 && frame && frame->step == 11 &&
+        return s.optimization.shown_iteration == 4 && frame && frame->step == 11 &&
                scene.exchange->read(*frame, "arrows") == expected;
     });
-    CHECK(*shown->values.gradient == *(*ended->optimisation.history)[4].gradient);
+    CHECK(*shown->values.gradient == *(*ended->optimization.history)[4].gradient);
     // A check and a scan are of what is shown, too.
     scene.session.send(CheckGradient{});
     const auto checked = scene.wait([](const Snapshot& s) { return s.tools.check != nullptr; });
     for (const CheckRow& row : *checked->tools.check) CHECK(row.passed);
     CHECK(checked->tools.check->front().gradient ==
-          doctest::Approx((*ended->optimisation.history)[4].gradient->front()).epsilon(1e-4));
+          doctest::Approx((*ended->optimization.history)[4].gradient->front()).epsilon(1e-4));
     // What is pulled on, and accepted, is the scene as it is now.
     scene.session.send(Accept{7});
     const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
@@ -172,7 +172,7 @@ TEST_CASE("session: an older scene's gradients are its own") {
 TEST_CASE("session: a ghost of an older scene, where it fits and where it does not") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const Document before = *scene.document;
-    const auto history = scene.optimise()->optimisation.history;
+    const auto history = scene.optimize()->optimization.history;
     scene.session.send(Ghost{12});
     scene.apply(in_air(before));
     connect(scene, [](const Snapshot& s) {
@@ -182,10 +182,10 @@ TEST_CASE("session: a ghost of an older scene, where it fits and where it does n
     const std::vector<double> expected = positions(before, *(*history)[12].parameters, 30);
     auto shown = scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
-        return s.optimisation.ghost_iteration == 12 && frame && frame->step == 30 &&
+        return s.optimization.ghost_iteration == 12 && frame && frame->step == 30 &&
                scene.exchange->read(*frame, "ghost position") == expected;
     });
-    CHECK(shown->optimisation.ghost_problem == "");
+    CHECK(shown->optimization.ghost_problem == "");
     CHECK(scene.exchange->read(scene.frame_at(30), "position") != expected);
     // Half the step, twice as many: the ghost is at the same time.
     Document finer = in_air(before);
@@ -208,7 +208,7 @@ TEST_CASE("session: a ghost of an older scene, where it fits and where it does n
     scene.apply(with_body(before));
     connect(scene, [](const Snapshot& s) {
         return s.scene.shown_build == s.scene.build && s.reports.activity == Activity::idle &&
-               !s.optimisation.ghost_problem.empty();
+               !s.optimization.ghost_problem.empty();
     });
     const auto said = scene.wait([](const Snapshot& s) {
         return s.reports.log && std::ranges::any_of(*s.reports.log, [](const LogLine& l) {
@@ -228,7 +228,7 @@ TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
     options.simulation.device = test::fresh_device();
     OpenScene scene(test::scene_file("spring_cage.json"), options);
     const Document before = *scene.document;
-    const auto history = scene.optimise()->optimisation.history;
+    const auto history = scene.optimize()->optimization.history;
     scene.apply(with_body(before));
     scene.session.send(Seek{17});
     for (const std::int64_t iteration : {3, 30, 12}) {
@@ -261,14 +261,14 @@ TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
 TEST_CASE("session: going back to a document makes its iterations those of the scene") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const Document before = *scene.document;
-    const auto ended = scene.optimise();
+    const auto ended = scene.optimize();
     scene.apply(with_body(before));
-    scene.session.send(Optimise{Optimise::What::one});
+    scene.session.send(Optimize{Optimize::What::one});
     const auto newer = scene.wait([](const Snapshot& s) {
         return s.reports.activity == Activity::idle &&
-               s.optimisation.history->back().build == s.scene.build;
+               s.optimization.history->back().build == s.scene.build;
     });
-    CHECK(newer->optimisation.best_iteration > 30);
+    CHECK(newer->optimization.best_iteration > 30);
     // A branch answers with the scene as it was; applied, it goes on there.
     scene.session.send(Branch{10, 5});
     const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 5; });
@@ -277,18 +277,18 @@ TEST_CASE("session: going back to a document makes its iterations those of the s
     const auto back = scene.apply(*answered->handover.answer);
     CHECK_FALSE(back->reports.error);
     scene.session.send(Branch{10});
-    scene.session.send(Optimise{Optimise::What::one});
-    const std::size_t rows = newer->optimisation.history->size();
+    scene.session.send(Optimize{Optimize::What::one});
+    const std::size_t rows = newer->optimization.history->size();
     const auto branched = scene.wait([&](const Snapshot& s) {
-        return s.reports.activity == Activity::idle && s.optimisation.history->size() == rows + 1;
+        return s.reports.activity == Activity::idle && s.optimization.history->size() == rows + 1;
     });
     CHECK(branched->scene.build == ended->scene.build);
-    const IterationInfo& row = branched->optimisation.history->back();
+    const IterationInfo& row = branched->optimization.history->back();
     CHECK(row.branched_from == 10);
     CHECK(row.build == ended->scene.build);
     // Gradient descent has no memory: the same row as the one after iteration 10.
-    CHECK(row.loss == (*ended->optimisation.history)[11].loss);
-    CHECK(branched->optimisation.best_iteration == 30);
+    CHECK(row.loss == (*ended->optimization.history)[11].loss);
+    CHECK(branched->optimization.best_iteration == 30);
     // What was newer is the older now; without a number a branch from it is refused.
     scene.session.send(Branch{static_cast<std::int64_t>(rows) - 1});
     const auto refused = scene.wait([](const Snapshot& s) { return s.reports.error != nullptr; });
@@ -301,19 +301,19 @@ TEST_CASE("session: going back to a document makes its iterations those of the s
 TEST_CASE("session: iterations from before a number was changed, and a scene after it") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     Document first = *scene.document;
-    scene.session.send(Optimise{Optimise::What::one});
+    scene.session.send(Optimize{Optimize::What::one});
     scene.wait([](const Snapshot& s) {
-        return s.reports.activity == Activity::idle && s.optimisation.history &&
-               s.optimisation.history->size() == 2;
+        return s.reports.activity == Activity::idle && s.optimization.history &&
+               s.optimization.history->size() == 2;
     });
     Document second = first;
     second.set("/forces/0/stiffness", 60);
     scene.apply(second);
-    scene.session.send(Optimise{Optimise::What::one});
+    scene.session.send(Optimize{Optimize::What::one});
     const auto both = scene.wait([](const Snapshot& s) {
-        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 3;
+        return s.reports.activity == Activity::idle && s.optimization.history->size() == 3;
     });
-    CHECK(both->optimisation.history->front().build == both->optimisation.history->back().build);
+    CHECK(both->optimization.history->front().build == both->optimization.history->back().build);
     scene.apply(with_body(second));
     scene.session.send(Seek{30});
     for (const std::int64_t iteration : {0, 2}) {
@@ -321,7 +321,7 @@ TEST_CASE("session: iterations from before a number was changed, and a scene aft
         CHECK(scene.exchange->read(scene.frame_at(30), "position") ==
               positions(
                   iteration == 0 ? first : second,
-                  *(*both->optimisation.history)[static_cast<std::size_t>(iteration)].parameters,
+                  *(*both->optimization.history)[static_cast<std::size_t>(iteration)].parameters,
                   30));
     }
     // An edit is seen where it acts.
@@ -332,7 +332,7 @@ TEST_CASE("session: iterations from before a number was changed, and a scene aft
     // Another scene has no history of this one.
     scene.apply(first, true);
     const auto fresh = scene.wait([](const Snapshot& s) {
-        return s.optimisation.history->empty() && s.reports.activity == Activity::idle;
+        return s.optimization.history->empty() && s.reports.activity == Activity::idle;
     });
     CHECK(fresh->memory.older_scene_bytes == 0);
 }
@@ -343,11 +343,11 @@ TEST_CASE("session: older scenes are kept as far as memory goes, and then told")
     OpenScene scene(test::scene_file("spring_cage.json"), limit);
     const Document first = *scene.document;
     for (int k = 1; k <= 8; ++k) {
-        scene.session.send(Optimise{Optimise::What::one});
+        scene.session.send(Optimize{Optimize::What::one});
         scene.wait([&](const Snapshot& s) {
-            return s.reports.activity == Activity::idle && s.optimisation.history &&
-                   !s.optimisation.history->empty() &&
-                   s.optimisation.history->back().build == s.scene.build;
+            return s.reports.activity == Activity::idle && s.optimization.history &&
+                   !s.optimization.history->empty() &&
+                   s.optimization.history->back().build == s.scene.build;
         });
         Document next = first;
         next.set("/time/steps", 30 + k);
@@ -358,22 +358,22 @@ TEST_CASE("session: older scenes are kept as far as memory goes, and then told")
         CHECK(now->memory.older_scene_bytes <= limit / 8);
     }
     const auto ended = scene.wait([](const Snapshot& s) {
-        return !s.optimisation.history->front().can_show && s.optimisation.history->back().can_show;
+        return !s.optimization.history->front().can_show && s.optimization.history->back().can_show;
     });
     const auto kept =
-        std::ranges::count(*ended->optimisation.history, true, &IterationInfo::can_show);
+        std::ranges::count(*ended->optimization.history, true, &IterationInfo::can_show);
     CHECK(kept > 1);
     scene.session.send(ShowIteration{0});
     scene.wait([](const Snapshot& s) {
         return s.reports.log &&
                s.reports.log->back().text.find("cannot be shown") != std::string::npos;
     });
-    const std::int64_t newest = ended->optimisation.history->back().iteration;
+    const std::int64_t newest = ended->optimization.history->back().iteration;
     scene.session.send(ShowIteration{newest});
     const auto shown = scene.wait([&](const Snapshot& s) {
-        return s.optimisation.shown_iteration == newest && s.run.steps_computed == s.run.steps;
+        return s.optimization.shown_iteration == newest && s.run.steps_computed == s.run.steps;
     });
-    CHECK(shown->run.loss == ended->optimisation.history->back().loss);
+    CHECK(shown->run.loss == ended->optimization.history->back().loss);
     CHECK(shown->run.steps == 37);
 }
 
@@ -392,14 +392,14 @@ TEST_CASE("session: where a file that the older scene reads has changed, nothing
     document.set("/bodies/1/positions", Node::object({{"file", "anchors.npy"}}));
     document.save(file);
     OpenScene scene(file, 160'000);  // not all iterations stay in memory
-    const auto ended = scene.optimise();
+    const auto ended = scene.optimize();
     document.set("/forces/0/damping", 9);
     document.set("/time/steps", 31);
     scene.apply(document);
     const auto newer = scene.wait_complete();
     const auto gone =
-        std::ranges::find(*newer->optimisation.history, false, &IterationInfo::frames_kept);
-    REQUIRE(gone != newer->optimisation.history->end());
+        std::ranges::find(*newer->optimization.history, false, &IterationInfo::frames_kept);
+    REQUIRE(gone != newer->optimization.history->end());
     scene.session.send(ShowIteration{gone->iteration});
     scene.wait([&](const Snapshot& s) { return s.run.loss == gone->loss; });
     scene.session.send(ShowIteration{});
@@ -408,10 +408,10 @@ TEST_CASE("session: where a file that the older scene reads has changed, nothing
     anchors[0] = 0.25;
     write();
     const auto other =
-        std::ranges::find_if(*newer->optimisation.history, [&](const IterationInfo& row) {
+        std::ranges::find_if(*newer->optimization.history, [&](const IterationInfo& row) {
             return !row.frames_kept && row.iteration != gone->iteration;
         });
-    REQUIRE(other != newer->optimisation.history->end());
+    REQUIRE(other != newer->optimization.history->end());
     scene.session.send(ShowIteration{other->iteration});
     scene.wait([&](const Snapshot& s) { return s.run.loss == other->loss; });
     scene.session.send(ShowIteration{});
@@ -419,7 +419,7 @@ TEST_CASE("session: where a file that the older scene reads has changed, nothing
     // One anchor more is another scene.
     anchors.insert(anchors.end(), {0, 0, 2});
     write();
-    const auto rows = scene.session.snapshot()->optimisation.history;
+    const auto rows = scene.session.snapshot()->optimization.history;
     const auto last = std::ranges::find_if(*rows, [](const auto& row) { return !row.frames_kept; });
     REQUIRE(last != rows->end());
     scene.session.send(ShowIteration{last->iteration});
@@ -430,6 +430,6 @@ TEST_CASE("session: where a file that the older scene reads has changed, nothing
     CHECK(std::string(refused->reports.error->what()).find("has changed since") !=
           std::string::npos);
     CHECK(refused->scene.build == newer->scene.build);
-    CHECK(refused->optimisation.shown_iteration != last->iteration);
+    CHECK(refused->optimization.shown_iteration != last->iteration);
     CHECK_FALSE(ended->reports.error);
 }

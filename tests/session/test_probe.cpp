@@ -1,4 +1,4 @@
-// Gradients of what could be optimised and is not, computed beside: against central differences.
+// Gradients of what could be optimized and is not, computed beside: against central differences.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void check(const OpenScene& scene, const Snapshot& s, const std::string& path,
     };
     const double difference = (loss(at + step) - loss(at - step)) / (2 * step);
     const QuantityInfo& q = quantity(s, path);
-    CHECK_FALSE(q.optimised);
+    CHECK_FALSE(q.optimized);
     REQUIRE(entry < q.gradient.size());
     CHECK(q.gradient[entry] == doctest::Approx(difference).epsilon(1e-6));
     CHECK(difference != 0);
@@ -50,14 +50,14 @@ void check(const OpenScene& scene, const Snapshot& s, const std::string& path,
 
 }  // namespace
 
-TEST_CASE("session: everything that could be optimised has its gradient") {
+TEST_CASE("session: everything that could be optimized has its gradient") {
     OpenScene scene(test::scene_file("spring_cage.json"), in_f64());
     scene.wait_complete();
     scene.session.send(WatchGradients{});
     const auto probed = [](const Snapshot& s) {
         return s.reports.activity == Activity::idle && !s.values.quantities.empty() &&
                std::ranges::all_of(s.values.quantities, [](const QuantityInfo& q) {
-                   return !q.may_optimise || !q.gradient.empty();
+                   return !q.may_optimize || !q.gradient.empty();
                });
     };
     const auto first = scene.wait(probed);
@@ -77,10 +77,10 @@ TEST_CASE("session: everything that could be optimised has its gradient") {
     check(scene, *second, "cage.stiffness", "/forces/0/stiffness", 0, 1e-3);
 
     // Of another iteration they are taken at its parameters.
-    scene.optimise();
+    scene.optimize();
     scene.session.send(ShowIteration{10});
     const auto tenth = scene.wait([&](const Snapshot& s) {
-        return probed(s) && s.optimisation.shown_iteration == 10 && s.values.flat;
+        return probed(s) && s.optimization.shown_iteration == 10 && s.values.flat;
     });
     document::Document there = edited;
     there.set("/forces/0/rest_length", document::written_form(*tenth->values.flat, 1, false));

@@ -168,7 +168,7 @@ TEST_CASE("session: a pull by hand is felt, and its path replays bit for bit") {
     CHECK(felt);
     for (std::int64_t step = 0; step <= 60; ++step) CHECK(again.at(step) == before.at(step));
 
-    // The session runs it; the optimisation goes through it: its gradient is right.
+    // The session runs it; the optimization goes through it: its gradient is right.
     two.scene->file = other_file;
     two->apply(*editor.document());
     const auto draws_on = [&](const std::shared_ptr<const render::Stage>& stage) {
@@ -258,12 +258,12 @@ TEST_CASE("session: a pull that is given up leaves no trace; what cannot be pull
     CHECK(over->reports.error->happened().find("time of the scene is over") != std::string::npos);
 
     // Of an older iteration: it has other parameters than those that the scene would run with.
-    two->session.send(Optimise{Optimise::What::start});
+    two->session.send(Optimize{Optimize::What::start});
     two->wait_ended();
     two->session.send(ShowIteration{0});
     two->session.send(Seek{10});
     two->wait(
-        [](const Snapshot& s) { return s.optimisation.shown_iteration == 0 && s.run.step == 10; });
+        [](const Snapshot& s) { return s.optimization.shown_iteration == 0 && s.run.step == 10; });
     two->session.send(Grab{4, {2}, {0, 2, 0}});
     const auto older = two->wait([&](const Snapshot& s) {
         return s.reports.error && s.reports.error != over->reports.error && !s.pulls.current;

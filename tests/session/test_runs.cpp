@@ -1,4 +1,4 @@
-// Optimisations that are kept to be compared, and results that commands have left: cut out of a
+// Optimizations that are kept to be compared, and results that commands have left: cut out of a
 // history, bounded, read from their files; what is missing or broken there is one message.
 #include <doctest/doctest.h>
 
@@ -42,7 +42,7 @@ Snapshot history_of(const std::vector<Row>& rows) {
     p.names = {"rope.stiffness[0]", "rope.stiffness[1]"};
     p.count = 2;
     snapshot.values.parameters = {p};
-    snapshot.optimisation.stop_reason = "converged: of itself";
+    snapshot.optimization.stop_reason = "converged: of itself";
     auto history = std::make_shared<std::vector<IterationInfo>>();
     for (const Row& row : rows) {
         IterationInfo info;
@@ -56,7 +56,7 @@ Snapshot history_of(const std::vector<Row>& rows) {
             std::make_shared<const std::vector<double>>(std::vector{row.loss, -row.loss});
         history->push_back(std::move(info));
     }
-    snapshot.optimisation.history = std::move(history);
+    snapshot.optimization.history = std::move(history);
     return snapshot;
 }
 
@@ -113,10 +113,10 @@ TEST_CASE("runs: one goes from where it began, was branched or edited, to its la
     const KeptRun last = run_of(snapshot, 16, "last");
     CHECK(last.losses == std::vector<double>{5, 1});
     CHECK(last.ended == "converged: of itself");
-    CHECK(begin_of_run(snapshot.optimisation, 13) == 10);
-    CHECK(begin_of_run(snapshot.optimisation, 15) == 14);
-    CHECK(begin_of_run(snapshot.optimisation, 17) == 16);
-    CHECK(begin_of_run(snapshot.optimisation, 99) == -1);
+    CHECK(begin_of_run(snapshot.optimization, 13) == 10);
+    CHECK(begin_of_run(snapshot.optimization, 15) == 14);
+    CHECK(begin_of_run(snapshot.optimization, 17) == 16);
+    CHECK(begin_of_run(snapshot.optimization, 99) == -1);
     CHECK(message([&] { run_of(snapshot, 99, ""); }).find("no iteration 99") != std::string::npos);
     // Of a build that is not shown, the names of the parameters are not known.
     Snapshot other = history_of({{8, -1, 1, 7}, {4, -1, 1, 7}});
@@ -169,7 +169,7 @@ TEST_CASE("runs: they are named, hidden and removed, alone and by groups") {
     runs.add(plain_run(""));
     CHECK(runs.list()[1].name == "adam 2");
     CHECK(runs.list()[2].name == "run");
-    CHECK(runs.list()[0].colour != runs.list()[1].colour);
+    CHECK(runs.list()[0].color != runs.list()[1].color);
     std::vector<KeptRun> starts(4, plain_run("start"));
     starts[2].best_of_group = true;
     runs.add(starts);
@@ -222,7 +222,7 @@ TEST_CASE("results: a table of variants is read as it was written, and sorted") 
     CHECK(sorted_rows(table, 0, true) == std::vector<std::size_t>{2, 3, 0, 1});
     // The table itself may be chosen.
     CHECK(read_results(out / "batch.csv").rows() == 4);
-    CHECK(message([&] { read_runs(out); }).find("no optimisation") != std::string::npos);
+    CHECK(message([&] { read_runs(out); }).find("no optimization") != std::string::npos);
 
     // What is missing or broken.
     CHECK(fault_of(folder / "none").find("there is no") != std::string::npos);
@@ -243,17 +243,17 @@ TEST_CASE("results: a table of variants is read as it was written, and sorted") 
     CHECK(fault_of(out).find("summary.json:1:") != std::string::npos);
 }
 
-TEST_CASE("results: starts of an optimisation, with all their curves, come to what they say") {
+TEST_CASE("results: starts of an optimization, with all their curves, come to what they say") {
     HINDCAST_NEEDS_PROGRAM();
     const test::TemporaryFolder folder;
-    const auto optimise = [&](std::vector<std::string> more) {
+    const auto optimize = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"optimize", cage, "--device", test::test_device(),
                                    "--iterations", "3", "--output", "o"});
         const test::Finished run = test::run_program(more, folder.path());
         CAPTURE(run.err);
         REQUIRE(run.status == 0);
     };
-    optimise({"--starts", "5", "--seed", "4"});
+    optimize({"--starts", "5", "--seed", "4"});
     const std::vector<KeptRun> runs = read_runs(folder / "o");
     const ResultsTable table = read_results(folder / "o");
     REQUIRE(runs.size() == 5);
@@ -277,7 +277,7 @@ TEST_CASE("results: starts of an optimisation, with all their curves, come to wh
     const KeptRun& best = *std::ranges::find(runs, true, &KeptRun::best_of_group);
     CHECK(best.best_loss == least);
     // One alone: the same results as of the best start, by itself, without a table.
-    optimise({});
+    optimize({});
     const std::vector<KeptRun> one = read_runs(folder / "o/history.csv");
     REQUIRE(one.size() == 1);
     CHECK(one[0].name == "o");
@@ -288,7 +288,7 @@ TEST_CASE("results: starts of an optimisation, with all their curves, come to wh
     CHECK_FALSE(fs::exists(folder / "o/starts_history.csv"));
     CHECK_FALSE(fs::exists(folder / "o/starts_found.csv"));
     // What a scene was changed to is said, also the number of steps.
-    optimise({"--starts", "2", "--set", "cage.stiffness=80", "--steps", "20"});
+    optimize({"--starts", "2", "--set", "cage.stiffness=80", "--steps", "20"});
     CHECK(read_results(folder / "o").changes ==
           std::vector<std::string>{"cage.stiffness=80", "time.steps=20"});
 }

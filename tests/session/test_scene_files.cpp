@@ -90,7 +90,7 @@ TEST_CASE("scene files: what lies elsewhere is brought beside the scene, with it
     CHECK(name_below(home / "meshes/../robot.xml", home.path()) == "robot.xml");
     CHECK(!name_below(elsewhere / "robot.xml", home.path()));
 
-    // Meshes beside the model's folder keep their place towards it.
+    // Meshes beside the model's folder keep their place toward it.
     const test::TemporaryFolder apart, second;
     std::string beside = rock_model;
     beside.replace(beside.find("\"meshes\""), 8, "\"../meshes\"");

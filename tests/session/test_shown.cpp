@@ -37,8 +37,8 @@ Simulation simulation_of(const Document& document) {
 }
 
 // Asks for these contents; frames that come later than this have them.
-void look(OpenScene& scene, const std::string& colour, const std::string& arrows) {
-    const FrameContents contents{colour, arrows, false};
+void look(OpenScene& scene, const std::string& color, const std::string& arrows) {
+    const FrameContents contents{color, arrows, false};
     scene.session.send(contents);
     scene.wait([&](const Snapshot& s) { return s.view.contents == contents; });
 }
@@ -62,14 +62,14 @@ TEST_CASE("session: stress is shown at steps that were recorded before it was ch
     OpenScene scene(file);
     const auto complete = scene.wait_complete();
     scene.session.send(Seek{20});
-    // Its own colour, before anything is chosen.
-    for (const double x : scene.exchange->read(scene.frame_at(20), "point colour"))
+    // Its own color, before anything is chosen.
+    for (const double x : scene.exchange->read(scene.frame_at(20), "point color"))
         CHECK(std::isnan(x));
-    const ShownField* const stress = field_of(complete->view.colours, "von Mises stress");
+    const ShownField* const stress = field_of(complete->view.colors, "von Mises stress");
     REQUIRE(stress != nullptr);
     CHECK(stress->unit == "Pa");
     CHECK_FALSE(stress->gradient);
-    CHECK(field_of(complete->view.colours, "energy density")->unit == "J/m^3");
+    CHECK(field_of(complete->view.colors, "energy density")->unit == "J/m^3");
 
     Simulation simulation = simulation_of(document);
     const auto expected = steps_of(simulation, "von Mises stress of beam");
@@ -80,7 +80,7 @@ TEST_CASE("session: stress is shown at steps that were recorded before it was ch
     for (const std::int64_t step : {20, 40, 3}) {
         CAPTURE(step);
         scene.session.send(Seek{step});
-        const auto shown = scene.exchange->read(scene.frame_at(step), "point colour");
+        const auto shown = scene.exchange->read(scene.frame_at(step), "point color");
         // A point has the mean of the triangles around it; one inside, of the tetrahedra.
         std::map<std::size_t, std::vector<double>> around;
         for (std::size_t k = 0; k < drawing->indices.size(); ++k)
@@ -101,11 +101,11 @@ TEST_CASE("session: stress is shown at steps that were recorded before it was ch
         }
     }
     look(scene, "", "");
-    for (const double x : scene.exchange->read(scene.frame_at(3), "point colour"))
+    for (const double x : scene.exchange->read(scene.frame_at(3), "point color"))
         CHECK(std::isnan(x));
 }
 
-TEST_CASE("session: tensions colour springs, and contact forces are arrows") {
+TEST_CASE("session: tensions color springs, and contact forces are arrows") {
     OpenScene scene(test::scene_file("net_over_ball.json"));
     const auto complete = scene.wait_complete();
     const std::int64_t last = complete->run.steps;
@@ -113,7 +113,7 @@ TEST_CASE("session: tensions colour springs, and contact forces are arrows") {
     const ShownField* const force = field_of(complete->view.arrows, "contact force");
     REQUIRE(force != nullptr);
     CHECK(force->unit == "N");
-    CHECK(field_of(complete->view.colours, "tension") != nullptr);
+    CHECK(field_of(complete->view.colors, "tension") != nullptr);
     look(scene, "tension", "contact force");
     const render::Frame frame = scene.frame_at(last);
     CHECK(frame.arrows == "contact force");
@@ -122,22 +122,22 @@ TEST_CASE("session: tensions colour springs, and contact forces are arrows") {
         return steps_of(simulation, key).back();
     };
     CHECK(scene.exchange->read(frame, "arrows") == at_end("contact force"));
-    CHECK(scene.exchange->read(frame, "threads colour") == at_end("tension of threads"));
-    // As a colour, the length of the vector.
+    CHECK(scene.exchange->read(frame, "threads color") == at_end("tension of threads"));
+    // As a color, the length of the vector.
     look(scene, "contact force", "");
-    const auto colour = scene.exchange->read(scene.frame_at(last), "point colour");
+    const auto color = scene.exchange->read(scene.frame_at(last), "point color");
     const auto forces = at_end("contact force");
-    REQUIRE(forces.size() == 3 * colour.size());
+    REQUIRE(forces.size() == 3 * color.size());
     double most = 0;
-    for (std::size_t p = 0; p < colour.size(); ++p) {
+    for (std::size_t p = 0; p < color.size(); ++p) {
         const double length = std::hypot(forces[3 * p], forces[3 * p + 1], forces[3 * p + 2]);
         most = std::max(most, length);
-        CHECK(colour[p] == doctest::Approx(length).epsilon(1e-6));
+        CHECK(color[p] == doctest::Approx(length).epsilon(1e-6));
     }
     CHECK(most > 0);
 }
 
-TEST_CASE("session: tensions of cloth, and of fibres on the solid that they are in") {
+TEST_CASE("session: tensions of cloth, and of fibers on the solid that they are in") {
     struct Case {
         const char *scene, *name, *unit, *owner, *drawn;
     };
@@ -146,13 +146,12 @@ TEST_CASE("session: tensions of cloth, and of fibres on the solid that they are 
         CAPTURE(c.scene);
         OpenScene scene(test::scene_file(c.scene));
         const auto complete = scene.wait_complete();
-        const ShownField* const tension = field_of(complete->view.colours, c.name);
+        const ShownField* const tension = field_of(complete->view.colors, c.name);
         REQUIRE(tension != nullptr);
         CHECK(tension->unit == c.unit);
         look(scene, c.name, "");
         scene.session.send(Seek{complete->run.steps});
-        const auto shown =
-            scene.exchange->read(scene.frame_at(complete->run.steps), "point colour");
+        const auto shown = scene.exchange->read(scene.frame_at(complete->run.steps), "point color");
         Simulation simulation = simulation_of(*scene.document);
         const auto expected = steps_of(simulation, std::string(c.name) + " of " + c.owner).back();
         const auto drawing = std::ranges::find(complete->scene.stage->drawables,

@@ -134,17 +134,17 @@ TEST_CASE("solids: the surface of a distance field is where its spline is zero")
                 }
         return samples;
     };
-    const Vec3 centre{0.1, -0.05, 0.2};
-    const Mesh ball = test::field_surface({21, 20, 24}, spacing, field({21, 20, 24}, centre, 6));
+    const Vec3 center{0.1, -0.05, 0.2};
+    const Mesh ball = test::field_surface({21, 20, 24}, spacing, field({21, 20, 24}, center, 6));
     check_closed(ball);
     CHECK(farthest(ball, [&](const Vec3& p) {
-              const Vec3 d = minus(p, centre);
+              const Vec3 d = minus(p, center);
               return std::sqrt(dot(d, d)) - r;
           }) < 1e-10);
     CHECK(volume(ball) == doctest::Approx(4 * pi * r * r * r / 3).epsilon(0.005));
     CHECK(volume(ball) < 4 * pi * r * r * r / 3);
     for (std::size_t k = 0; k < ball.places.size(); k += 97) {
-        const Vec3 d = minus(ball.places[k], centre);
+        const Vec3 d = minus(ball.places[k], center);
         CHECK(dot(d, ball.normals[k]) == doctest::Approx(r).epsilon(1e-10));
     }
     const Mesh disc = test::field_surface({21, 25}, spacing, field({21, 25}, {0.1, -0.05, 0}, 4));
@@ -237,7 +237,7 @@ TEST_CASE("session: solids in the plane, and a field from its first node") {
              "distance": 0.01, "stiffness": 1}])");
     check(d.placed("box", {1, 0, 0}, 0), {1, 3, 0});
     check(d.placed("box", {1, 0, 0}, 1), {1, 2, 0});
-    // Its centre is that of the ball, which the spline makes smaller by spacing^2 / (6 r).
+    // Its center is that of the ball, which the spline makes smaller by spacing^2 / (6 r).
     check(d.placed("field", {}, 0), {0, 0.5, 0});
     const double r = 0.5 - 0.01 / 3;
     CHECK(area(*d.mesh("field")) == doctest::Approx(pi * r * r).epsilon(0.003));

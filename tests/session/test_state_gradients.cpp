@@ -1,5 +1,5 @@
 // What is shown of derivatives by the state against differences: arrows of dLoss/dforce, of runs in
-// which a force acts during one step; colours of dLoss/ddeformation, of runs from a changed state.
+// which a force acts during one step; colors of dLoss/ddeformation, of runs from a changed state.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -141,7 +141,7 @@ TEST_CASE("session: where a collider changes velocities there are no arrows by f
     for (const ShownField& field : shown->view.arrows) CHECK(field.name != "force gradient");
 }
 
-TEST_CASE("session: colours of the loss by the deformation agree with differences") {
+TEST_CASE("session: colors of the loss by the deformation agree with differences") {
     const Document document = Document::parse(R"({
         "format": 1, "name": "block", "dimension": 2, "time": {"step": "1/200", "steps": 6},
         "gravity": [0, -1],
@@ -191,22 +191,22 @@ TEST_CASE("session: colours of the loss by the deformation agree with difference
     OpenScene scene(file, in_f64());
     const auto shown = scene.wait_complete();
     const std::string name = "deformation_gradient gradient";
-    const auto found = std::ranges::find(shown->view.colours, name, &ShownField::name);
-    REQUIRE(found != shown->view.colours.end());
+    const auto found = std::ranges::find(shown->view.colors, name, &ShownField::name);
+    REQUIRE(found != shown->view.colors.end());
     CHECK(found->gradient);
     // Another one first: adjoints are there then, but not these.
     scene.session.send(Seek{step});
-    const auto colours = [&](const Snapshot& s) {
+    const auto colors = [&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
         if (!frame || frame->step != step || s.run.step != step ||
             s.reports.activity != Activity::idle)
             return std::vector<double>();
-        return scene.exchange->read(*frame, "point colour");
+        return scene.exchange->read(*frame, "point color");
     };
     const auto shows_others_than = [&](const std::vector<double>& old) {
         std::vector<double> now;
         scene.wait([&](const Snapshot& s) {
-            now = colours(s);
+            now = colors(s);
             return now.size() == 3 && std::isfinite(now[0]) && now[1] > 0 && now != old;
         });
         return now;

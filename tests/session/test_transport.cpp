@@ -142,8 +142,8 @@ TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host"
     const test::Software software("");
     ExportingScene on;
     OpenScene& scene = on.scene;
-    for (const char* const colour : {"", "speed", "cage.stiffness"}) {
-        scene.session.send(FrameContents{colour, "velocity"});
+    for (const char* const color : {"", "speed", "cage.stiffness"}) {
+        scene.session.send(FrameContents{color, "velocity"});
         for (const std::int64_t step : {0, 17, 30}) {
             scene.session.send(ShowOn{scene.exchange});
             on.show(step);
@@ -153,9 +153,9 @@ TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host"
         }
     }
     on.frame_at(30);
-    // The range of the run's colours has been measured: two numbers of each frame.
+    // The range of the run's colors has been measured: two numbers of each frame.
     scene.wait(
-        [](const Snapshot& s) { return s.view.colour_range && s.view.colour_range->complete; });
+        [](const Snapshot& s) { return s.view.color_range && s.view.color_range->complete; });
     const long long to_host = software.count("copied_to_host_bytes");
     const long long to_device = software.count("copies_to_device");
     for (std::int64_t step = 0; step < 30; ++step) {
@@ -166,7 +166,7 @@ TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host"
     CHECK(software.count("copies_to_device") == to_device);
 }
 
-TEST_CASE("session: a frame is published before the device has written it, and shown afterwards") {
+TEST_CASE("session: a frame is published before the device has written it, and shown afterward") {
     NEEDS_SOFTWARE_CUDA();
     const test::Software software("");
     ExportingScene on;
@@ -182,11 +182,11 @@ TEST_CASE("session: a frame is published before the device has written it, and s
     CHECK_FALSE(on.exported->expects());
 
     // The reader has a complete frame; the writer waits neither for it nor for the device.
-    const long long waits = software.count("synchronisations");
+    const long long waits = software.count("synchronizations");
     const std::uint64_t serial = on.exported->serial();
     on.publish(6);
     on.publish(7);
-    CHECK(software.count("synchronisations") == waits);
+    CHECK(software.count("synchronizations") == waits);
     CHECK(on.exported->expects());
     CHECK(on.exported->serial() == serial);
     CHECK(on.exported->acquire()->step == 5);
@@ -194,7 +194,7 @@ TEST_CASE("session: a frame is published before the device has written it, and s
 
     // No slot is left: the writer waits for the device, and what came before is shown.
     on.publish(8);
-    CHECK(software.count("synchronisations") > waits);
+    CHECK(software.count("synchronizations") > waits);
     CHECK(on.exported->acquire()->step == 7);
     CHECK(on.exported->expects());
     software.pass_time();

@@ -185,8 +185,8 @@ TEST_CASE("session: what an objective wants of a field is drawn beside it") {
     const FrameContents start{"membrane.level_0", "", false};
     scene.session.send(start);
     scene.wait([&](const Snapshot& s) {
-        return s.view.contents == start && s.view.colour_range &&
-               s.view.colour_range->colour == start.colour && s.view.colour_range->complete &&
+        return s.view.contents == start && s.view.color_range &&
+               s.view.color_range->color == start.color && s.view.color_range->complete &&
                !s.view.frame_waits;
     });
     const render::Frame frame = scene.frame_at(2);
@@ -213,17 +213,17 @@ TEST_CASE(
     CHECK(body->tetrahedra.size() >= 4 * 5 * 64);
     CHECK(std::set<std::uint32_t>(body->tetrahedra.begin(), body->tetrahedra.end()).size() == 125);
     CHECK(std::set<std::uint32_t>(body->indices.begin(), body->indices.end()).size() == 98);
-    const auto stress = std::ranges::find_if(complete->view.colours, [](const ShownField& field) {
+    const auto stress = std::ranges::find_if(complete->view.colors, [](const ShownField& field) {
         return field.name.find("stress") != std::string::npos;
     });
-    REQUIRE(stress != complete->view.colours.end());
+    REQUIRE(stress != complete->view.colors.end());
     scene.session.send(Play{false});
     scene.session.send(Seek{1});
     const FrameContents contents{stress->name, "", false};
     scene.session.send(contents);
     scene.wait(
         [&](const Snapshot& s) { return s.view.contents == contents && !s.view.frame_waits; });
-    const std::vector<double> numbers = scene.exchange->read(scene.frame_at(1), "point colour");
+    const std::vector<double> numbers = scene.exchange->read(scene.frame_at(1), "point color");
     CHECK(numbers.size() == 125);
     CHECK(std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); }));
 }

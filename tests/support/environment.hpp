@@ -1,5 +1,5 @@
 // Environment variables that are set for a part of a test, and then restored. The threads that
-// compile read variables (the code cache's folder) too: code that earlier tests left to be optimised is
+// compile read variables (the code cache's folder) too: code that earlier tests left to be optimized is
 // finished first.
 #pragma once
 

@@ -108,7 +108,7 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
     result.forward_s = fastest(*so.device, repeats, bench.batch, [&] { simulation.run(false); });
     std::vector<double> p = start;
     int iterations = 0;
-    // On a GPU the update stays there, as it does in an optimisation.
+    // On a GPU the update stays there, as it does in an optimization.
     std::unique_ptr<optim::GradientRule> rule;
     std::unique_ptr<Descent> descent;
     if (so.device->cuda() && bench.rate != 0) {

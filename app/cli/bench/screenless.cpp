@@ -37,7 +37,7 @@ void Screenless::open_text(const std::string& scene) {
 }
 
 std::size_t Screenless::rows() {
-    const auto& history = work().running.now().optimisation.history;
+    const auto& history = work().running.now().optimization.history;
     return history ? history->size() : 0;
 }
 

@@ -43,7 +43,7 @@ public:
     bool draws() const { return app_->picture().frame() != nullptr; }
     std::size_t rows();
     // Frames at sixty a second, or as many as there is time for. Adds to the result: what a frame
-    // costs of this thread's processor time (own), until it is done, waiting for the rasteriser
+    // costs of this thread's processor time (own), until it is done, waiting for the rasterizer
     // (whole), and the scene's picture by the device's timestamps (device); median, 99th
     // percentile and longest. Returns the longest `own`, s.
     double measure_frames(int frames, BenchResult& result);

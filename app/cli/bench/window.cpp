@@ -1,13 +1,13 @@
 // The window and the renderer, without a screen, at 1280 x 720, on the Vulkan device that there is.
 //
-//   window_20k      a net of 142 x 142 particles that optimises (springs and damping as in
+//   window_20k      a net of 142 x 142 particles that optimizes (springs and damping as in
 //                   cloth_springs, 40 steps, gradient descent) while 300 frames are drawn. Own:
 //                   what the window's thread computes; whole: until the frame is done, waiting for
-//                   the rasteriser; device: the scene's picture by timestamps
+//                   the rasterizer; device: the scene's picture by timestamps
 //   window_slow     the same figures while one step of the simulation takes seconds: so many
 //                   substeps that the whole run would take minutes
-//   window_start    from nothing to the moving, optimising scene: seconds until the scene is drawn,
-//                   and until a second row of the optimisation is. Processor code and shaders as
+//   window_start    from nothing to the moving, optimizing scene: seconds until the scene is drawn,
+//                   and until a second row of the optimization is. Processor code and shaders as
 //                   the caches have them: run it twice
 //   window_edit     one number of the net is edited: milliseconds until the first frame of the new
 //                   run, shown at the start and at the end of the run; and how many of the edits are
@@ -51,7 +51,7 @@ std::vector<BenchResult> window_20k(const BenchOptions& options) {
     Screenless screen(options);
     screen.open_text(net_scene(side, steps, 1));
     screen.until([&] { return screen.draws() && screen.work().running.has_run(); });
-    screen.work().running.optimise(session::Optimise::What::start);
+    screen.work().running.optimize(session::Optimize::What::start);
     screen.until([&] { return screen.rows() >= 2; });
     BenchResult r{.workload = "window_20k", .n = std::int64_t{side} * side, .steps = frames};
     const std::size_t before = screen.rows();
@@ -85,12 +85,12 @@ std::vector<BenchResult> window_start(const BenchOptions& options) {
     r.more.emplace_back("window_s", since(begin));
     screen.until([&] { return screen.draws() && screen.work().running.has_run(); });
     r.more.emplace_back("scene_s", since(begin));
-    screen.work().running.optimise(session::Optimise::What::start);
+    screen.work().running.optimize(session::Optimize::What::start);
     screen.until([&] {
         const render::Frame* const frame = screen.app().picture().frame();
         return frame != nullptr && frame->iteration >= 1;
     });
-    r.more.emplace_back("optimising_s", since(begin));
+    r.more.emplace_back("optimizing_s", since(begin));
     r.forward_s = since(begin);
     return {r};
 }
@@ -249,9 +249,9 @@ std::vector<BenchResult> draw_million(const BenchOptions& options) {
 
 std::vector<Workload> window_workloads() {
     return {
-        {"window_20k", "The window's frames while 20 000 particles optimise", window_20k, false},
+        {"window_20k", "The window's frames while 20 000 particles optimize", window_20k, false},
         {"window_slow", "The window's frames while a step takes seconds", window_slow, false},
-        {"window_start", "From nothing to an optimising scene in the window", window_start, false},
+        {"window_start", "From nothing to an optimizing scene in the window", window_start, false},
         {"window_edit", "From an edit of a number to its first frame", window_edit, false},
         {"draw_million", "Pictures of a million particles that move", draw_million, false},
         {"window_scenes", "The bundled scenes play in the window", window_scenes, false}};

@@ -13,11 +13,11 @@ void LabelOptions::add_to(CLI::App& app) {
     app.add_flag("--labels", names, "Names at bodies and targets")->group(group);
     const auto bar = [&app, this](const char* name, bool shown, const char* help) {
         return app.add_flag_callback(
-            name, [this, shown] { colour_bar = shown; }, help);
+            name, [this, shown] { color_bar = shown; }, help);
     };
     auto* const with =
         bar("--color-bar", true,
-            "The colours with their numbers (default: where view.color_by of the scene chooses "
+            "The colors with their numbers (default: where view.color_by of the scene chooses "
             "them)")
             ->group(group);
     bar("--no-color-bar", false, "Without them")->excludes(with)->group(group);
@@ -41,7 +41,7 @@ Photographer::Photographer(render::VulkanContext& context, render::Renderer& ren
       document_(std::move(document)),
       distances_(std::move(distances)) {}
 
-render::Image Photographer::take(const render::View& view, const session::ColourLook& look,
+render::Image Photographer::take(const render::View& view, const session::ColorLook& look,
                                  const session::Snapshot& snapshot) {
     if (!options_.any() && distances_.empty()) return renderer_.picture(view);
     if (!offscreen_) {
@@ -63,11 +63,11 @@ render::Image Photographer::take(const render::View& view, const session::Colour
             gui::draw_names(
                 at, view.width, view.height, view.camera,
                 gui::names_in(renderer_, *snapshot.scene.stage, *document_, registry()));
-        if (options_.colour_bar.value_or(false))
-            gui::draw_colour_bar(at, view.width, view.height,
-                                 {gui::colour_title(snapshot.view.colours, look.by),
-                                  view.range ? *view.range : renderer_.colour_range(), view.map,
-                                  view.log_colours, look.words(snapshot.view)});
+        if (options_.color_bar.value_or(false))
+            gui::draw_color_bar(at, view.width, view.height,
+                                {gui::color_title(snapshot.view.colors, look.by),
+                                 view.range ? *view.range : renderer_.color_range(), view.map,
+                                 view.log_colors, look.words(snapshot.view)});
         if (options_.time_stamp && frame)
             gui::draw_time(at, view.height,
                            gui::time_text(frame->time, frame->iteration,

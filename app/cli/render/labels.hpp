@@ -1,4 +1,4 @@
-// Labels on the pictures of `hindcast render`: names, colour bar, time stamp, distances; drawn by
+// Labels on the pictures of `hindcast render`: names, color bar, time stamp, distances; drawn by
 // the window's code (gui/draw/labels.hpp).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "app/gui/draw/offscreen_canvas.hpp"
 #include "app/session/link/snapshot.hpp"
-#include "app/session/view/colour_look.hpp"
+#include "app/session/view/color_look.hpp"
 #include "app/session/view/view_look.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/document.hpp"
@@ -20,11 +20,11 @@ namespace hindcast::cli {
 
 struct LabelOptions {
     bool names = false, time_stamp = false;
-    std::optional<bool> colour_bar;  // none: where the scene chooses the colours
-    double scale = 0;                // of the text; 0: by the height of the picture
+    std::optional<bool> color_bar;  // none: where the scene chooses the colors
+    double scale = 0;               // of the text; 0: by the height of the picture
 
     void add_to(CLI::App& app);
-    bool any() const { return names || colour_bar.value_or(false) || time_stamp; }
+    bool any() const { return names || color_bar.value_or(false) || time_stamp; }
 };
 
 class Photographer {
@@ -33,9 +33,9 @@ public:
                  std::shared_ptr<const document::Document> document,
                  std::vector<session::Distance> distances);
 
-    // The newest frame in this view. `look`: what its colours are; `snapshot`: of the session that
+    // The newest frame in this view. `look`: what its colors are; `snapshot`: of the session that
     // writes the frames. Throws Error where an end of a distance is not there.
-    render::Image take(const render::View& view, const session::ColourLook& look,
+    render::Image take(const render::View& view, const session::ColorLook& look,
                        const session::Snapshot& snapshot);
 
 private:

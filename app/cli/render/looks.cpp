@@ -52,7 +52,7 @@ render::Slice parse_slice(const std::string& text) {
 }  // namespace
 
 void LookOptions::add_to(CLI::App& app) {
-    constexpr const char* group = "Colours and arrows";
+    constexpr const char* group = "Colors and arrows";
     app.add_option("--arrows", arrows,
                    "What is shown as arrows; none: nothing (default: view.arrows of the scene)")
         ->type_name("NAME")
@@ -74,7 +74,7 @@ void LookOptions::add_to(CLI::App& app) {
         ->group(view);
     auto* const cut =
         app.add_option("--slice", slice,
-                       "Hides what is before a plane, in space: an axis, towards which it is "
+                       "Hides what is before a plane, in space: an axis, toward which it is "
                        "hidden, and an offset in m (x,0.2 or -z,0.5), or a normal and an offset "
                        "along it (1,1,0,0.2) (default: view.slice of the scene)")
             ->check(CLI::Validator(

@@ -20,7 +20,7 @@
 #include "app/render/output/png.hpp"
 #include "app/render/output/video.hpp"
 #include "app/session/view/camera_path.hpp"
-#include "app/session/view/colour_look.hpp"
+#include "app/session/view/color_look.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 
 namespace hindcast::cli {
@@ -35,8 +35,8 @@ struct Options {
     int samples = 4;
     std::string view = "default", eye, target, up, range, map, theme = "dark";
     double field_of_view = 40, closer = 1, turn = 0, arrow_scale = 0;
-    std::string colour;
-    bool orthographic = false, symmetric = false, log_colours = false, linear_colours = false,
+    std::string color;
+    bool orthographic = false, symmetric = false, log_colors = false, linear_colors = false,
          smooth = false, edges = false;
     bool no_floor = false, no_shadows = false, no_occlusion = false, no_measured = false,
          arrow_log = false;
@@ -152,7 +152,7 @@ void check_name(const std::string& name, const std::vector<session::ShownField>&
 }
 
 // True if a gradient is shown, which exists only at the steps that are kept.
-bool shows_gradients(const std::string& colour, const std::string& arrows,
+bool shows_gradients(const std::string& color, const std::string& arrows,
                      const session::ViewSnapshot& now) {
     const auto is_gradient = [](const std::vector<session::ShownField>& fields,
                                 const std::string& name) {
@@ -160,7 +160,7 @@ bool shows_gradients(const std::string& colour, const std::string& arrows,
             if (field.name == name) return field.gradient;
         return false;
     };
-    return is_gradient(now.colours, colour) || is_gradient(now.arrows, arrows);
+    return is_gradient(now.colors, color) || is_gradient(now.arrows, arrows);
 }
 
 // The way of the camera; empty if none was asked for.
@@ -169,10 +169,10 @@ session::CameraPath camera_path(const Options& options) {
                                        : session::CameraPath::load(options.camera_path);
 }
 
-// Waits for the range of colours over the run, if it is that, and gives the view its colours.
-void set_colours(const Options& options, const session::ColourLook& look,
-                 picture::Director& director, render::View& view) {
-    if (look.range == session::ColourLook::Range::run)
+// Waits for the range of colors over the run, if it is that, and gives the view its colors.
+void set_colors(const Options& options, const session::ColorLook& look, picture::Director& director,
+                render::View& view) {
+    if (look.range == session::ColorLook::Range::run)
         director.wait([&](const session::Snapshot& s) {
             const bool over =
                 s.reports.activity == session::Activity::idle && s.reports.error != nullptr;
@@ -182,19 +182,19 @@ void set_colours(const Options& options, const session::ColourLook& look,
     look.apply(view, now->view);
     if (!options.symmetric) return;
     view.symmetric = true;
-    if (!view.range || look.range == session::ColourLook::Range::hand) return;
+    if (!view.range || look.range == session::ColorLook::Range::hand) return;
     const double most = std::max(std::abs((*view.range)[0]), std::abs((*view.range)[1]));
     view.range = std::array{-most, most};
 }
 
-// The range of colours over the runs of all these iterations together, so that they can be compared.
-void join_ranges(session::ColourLook& look, picture::Director& director, std::int64_t iterations) {
+// The range of colors over the runs of all these iterations together, so that they can be compared.
+void join_ranges(session::ColorLook& look, picture::Director& director, std::int64_t iterations) {
     std::optional<std::array<double, 2>> all;
     for (std::int64_t k = 0; k < iterations; ++k) {
         director.show_iteration(k);
         director.wait([&](const session::Snapshot& s) { return look.is_settled(s.view); });
         const auto now = director.now();
-        const auto& shown = now->view.colour_range;
+        const auto& shown = now->view.color_range;
         const auto one = shown ? shown->range : all;
         if (!one) continue;
         if (!all) all = one;
@@ -203,12 +203,12 @@ void join_ranges(session::ColourLook& look, picture::Director& director, std::in
     }
     if (!all || !look.map || !((*all)[0] < (*all)[1])) return;
     const double most = std::max(std::abs((*all)[0]), std::abs((*all)[1]));
-    look.range = session::ColourLook::Range::hand;
+    look.range = session::ColorLook::Range::hand;
     look.ends_are = "of all iterations";
     look.ends = render::is_diverging(*look.map) ? std::array{-most, most} : *all;
 }
 
-void make_film(const Options& options, session::ColourLook look, const std::string& arrows,
+void make_film(const Options& options, session::ColorLook look, const std::string& arrows,
                picture::Director& director, Photographer& photographer, render::View view) {
     const session::CameraPath path = camera_path(options);
     const auto snapshot = director.now();
@@ -224,8 +224,8 @@ void make_film(const Options& options, session::ColourLook look, const std::stri
                    : 1 + static_cast<std::int64_t>(
                              std::floor((until - from) / speed * options.rate + 1e-9));
     if (pictures < 1) throw Error("the film would be empty").remedy("let --until be after --time");
-    const bool coloured = !look.by.empty() && look.range == session::ColourLook::Range::run;
-    if (iterations && coloured) join_ranges(look, director, pictures);
+    const bool colored = !look.by.empty() && look.range == session::ColorLook::Range::run;
+    if (iterations && colored) join_ranges(look, director, pictures);
     render::Video video(options.output, view.width, view.height, options.rate);
     Progress progress("picture", pictures, Progress::Pipe::silent, options.quiet);
     for (std::int64_t k = 0; k < pictures; ++k) {
@@ -237,7 +237,7 @@ void make_film(const Options& options, session::ColourLook look, const std::stri
         director.show_step(
             std::clamp<std::int64_t>(static_cast<std::int64_t>(std::llround(time / step_seconds)),
                                      0, snapshot->run.steps),
-            shows_gradients(options.colour, arrows, snapshot->view));
+            shows_gradients(options.color, arrows, snapshot->view));
         if (!path.empty()) {
             // Along iterations the whole path is gone during the film.
             const double first = path.keys().front().time, last = path.keys().back().time;
@@ -245,7 +245,7 @@ void make_film(const Options& options, session::ColourLook look, const std::stri
                                 static_cast<double>(std::max<std::int64_t>(pictures - 1, 1));
             view.camera = path.at(iterations ? first + (last - first) * part : time);
         }
-        set_colours(options, look, director, view);
+        set_colors(options, look, director, view);
         video.add(photographer.take(view, look, *director.now()));
         if (options.turn != 0)
             render::orbit(view.camera, -options.turn / static_cast<double>(pictures), 0);
@@ -257,44 +257,44 @@ void make_film(const Options& options, session::ColourLook look, const std::stri
         iterations ? "" : fmt::format(", {:g} simulated seconds per second", speed));
 }
 
-// The colours that the options ask for, else those of the scene, which are explained unless the
+// The colors that the options ask for, else those of the scene, which are explained unless the
 // options say otherwise.
-session::ColourLook choose_colours(Options& options, const document::Document& document,
-                                   const session::Snapshot& now) {
+session::ColorLook choose_colors(Options& options, const document::Document& document,
+                                 const session::Snapshot& now) {
     const char* asked_by = "--color-by";
-    std::optional<bool>& bar = options.labels.colour_bar;
-    session::ColourLook look = session::ColourLook::of(document);
-    if (options.colour == "none") {
-        options.colour.clear();
-    } else if (options.colour.empty()) {
-        options.colour = look.by;
-        if (!bar) bar = !options.colour.empty();
+    std::optional<bool>& bar = options.labels.color_bar;
+    session::ColorLook look = session::ColorLook::of(document);
+    if (options.color == "none") {
+        options.color.clear();
+    } else if (options.color.empty()) {
+        options.color = look.by;
+        if (!bar) bar = !options.color.empty();
         asked_by = "view.color_by";
     }
-    options.colour = session::present_field(options.colour);
+    options.color = session::present_field(options.color);
     // Fields show their own values in any case.
     const bool own =
-        options.colour == "field" &&
+        options.color == "field" &&
         std::ranges::any_of(now.scene.stage->drawables, [](const render::Drawable& drawable) {
             return drawable.kind == render::Drawable::Kind::field;
         });
-    if (!own) check_name(options.colour, now.view.colours, asked_by);
-    if (bar.value_or(false) && options.colour.empty())
-        throw Error("there are no colours for --color-bar to explain")
+    if (!own) check_name(options.color, now.view.colors, asked_by);
+    if (bar.value_or(false) && options.color.empty())
+        throw Error("there are no colors for --color-bar to explain")
             .remedy("say what is shown with --color-by");
     // A range in the scene is of what the scene shows.
-    if (options.colour != look.by && look.range == session::ColourLook::Range::hand)
-        look.range = session::ColourLook::Range::run;
-    look.by = options.colour;
+    if (options.color != look.by && look.range == session::ColorLook::Range::hand)
+        look.range = session::ColorLook::Range::run;
+    look.by = options.color;
     if (options.range == "run" || options.range == "frame") {
-        look.range = options.range == "run" ? session::ColourLook::Range::run
-                                            : session::ColourLook::Range::frame;
+        look.range = options.range == "run" ? session::ColorLook::Range::run
+                                            : session::ColorLook::Range::frame;
     } else if (!options.range.empty()) {
-        look.range = session::ColourLook::Range::hand;
+        look.range = session::ColorLook::Range::hand;
         look.ends = parse_range(options.range);
     }
-    if (options.log_colours || options.linear_colours) look.logarithmic = options.log_colours;
-    if (!options.map.empty()) look.map = session::colour_map_named(options.map);
+    if (options.log_colors || options.linear_colors) look.logarithmic = options.log_colors;
+    if (!options.map.empty()) look.map = session::color_map_named(options.map);
     return look;
 }
 
@@ -312,11 +312,11 @@ int run(Options options) {
                                std::filesystem::absolute(options.scene.scene),
                                [] { return interrupted(); });
     const auto snapshot = director.now();
-    const session::ColourLook look = choose_colours(options, *director.document(), *snapshot);
+    const session::ColorLook look = choose_colors(options, *director.document(), *snapshot);
     const session::ViewLook looks = options.looks.look(*director.document());
     check_name(looks.arrows, snapshot->view.arrows,
                options.looks.arrows.empty() ? "view.arrows" : "--arrows");
-    director.send(session::FrameContents{options.colour, looks.arrows, false});
+    director.send(session::FrameContents{options.color, looks.arrows, false});
     render::Renderer renderer(context);
     const auto exchange = director.show(renderer, render::transport_named(options.transport));
     render::View view = make_view(options, looks, *snapshot->scene.stage, *director.document());
@@ -339,11 +339,11 @@ int run(Options options) {
                 fmt::format("the scene ends after {} steps, at {:g} s", snapshot->run.steps,
                             snapshot->run.step_seconds * static_cast<double>(snapshot->run.steps)))
                 .remedy("ask for an earlier time, or give --steps");
-        director.show_step(step, shows_gradients(options.colour, looks.arrows, snapshot->view));
+        director.show_step(step, shows_gradients(options.color, looks.arrows, snapshot->view));
         director.wait([&](const session::Snapshot&) { return exchange->serial() > 0; });
         if (const session::CameraPath path = camera_path(options); !path.empty())
             view.camera = path.at(static_cast<double>(step) * snapshot->run.step_seconds);
-        set_colours(options, look, director, view);
+        set_colors(options, look, director, view);
         render::write_png(options.output, photographer.take(view, look, *director.now()));
         const render::Frame drawn = renderer.frame().value_or(render::Frame{});
         say(options.quiet, "{}: step {}, {:g} s; {}, {}\n", options.output, drawn.step, drawn.time,
@@ -407,15 +407,15 @@ void add_view_options(CLI::App& app, Options& o) {
     app.add_flag("--edges", o.edges, "With the edges of triangles")->group(group);
 }
 
-void add_colour_options(CLI::App& app, Options& o) {
-    constexpr const char* group = "Colours and arrows";
-    app.add_option("--color-by", o.colour,
-                   "What is shown as colour, such as speed; none: each thing's own colour "
+void add_color_options(CLI::App& app, Options& o) {
+    constexpr const char* group = "Colors and arrows";
+    app.add_option("--color-by", o.color,
+                   "What is shown as color, such as speed; none: each thing's own color "
                    "(default: view.color_by of the scene)")
         ->type_name("NAME")
         ->group(group);
     const CLI::IsMember maps(
-        std::vector<std::string>(colour_map_names.begin(), colour_map_names.end()),
+        std::vector<std::string>(color_map_names.begin(), color_map_names.end()),
         [](const std::string& name) { return name == british_gray ? "gray" : name; });
     app.add_option(
            "--color-map", o.map,
@@ -426,26 +426,26 @@ void add_colour_options(CLI::App& app, Options& o) {
         ->type_name("NAME")
         ->group(group);
     // The British spellings of earlier versions.
-    app.add_option("--colour-by", o.colour)->excludes("--color-by")->group("");
+    app.add_option("--colour-by", o.color)->excludes("--color-by")->group("");
     app.add_option("--colour-map", o.map)->check(maps)->excludes("--color-map")->group("");
     app.add_option("--range", o.range,
-                   "Of the colours: run (all moments), frame (each moment its own) or two numbers "
+                   "Of the colors: run (all moments), frame (each moment its own) or two numbers "
                    "(default: view.color_range of the scene, else run)")
         ->check(checked([](const std::string& text) {
             if (text != "run" && text != "frame") parse_range(text);
         }))
         ->type_name("run|frame|LOW,HIGH")
         ->group(group);
-    auto* const log = app.add_flag("--log-colors", o.log_colours,
-                                   "Colours by the logarithm of the numbers (default: "
+    auto* const log = app.add_flag("--log-colors", o.log_colors,
+                                   "Colors by the logarithm of the numbers (default: "
                                    "view.color_scale of the scene)")
                           ->group(group);
     auto* const linear =
-        app.add_flag("--linear-colors", o.linear_colours, "By the numbers themselves")
+        app.add_flag("--linear-colors", o.linear_colors, "By the numbers themselves")
             ->excludes(log)
             ->group(group);
-    app.add_flag("--log-colours", o.log_colours)->excludes(linear)->group("");
-    app.add_flag("--linear-colours", o.linear_colours)
+    app.add_flag("--log-colours", o.log_colors)->excludes(linear)->group("");
+    app.add_flag("--linear-colours", o.linear_colors)
         ->excludes(log)
         ->excludes("--log-colours")
         ->group("");
@@ -489,7 +489,7 @@ Command add_render(CLI::App& app) {
         ->group(moment);
     command
         ->add_option("--iteration", o.iteration,
-                     "Optimise first, and show this iteration (0: the first)")
+                     "Optimize first, and show this iteration (0: the first)")
         ->check(CLI::NonNegativeNumber)
         ->group(moment);
     command->add_option("--until", o.until, "s; where a film ends (default: with the scene)")
@@ -530,7 +530,7 @@ Command add_render(CLI::App& app) {
         ->capture_default_str()
         ->group(picture_group);
     add_view_options(*command, o);
-    add_colour_options(*command, o);
+    add_color_options(*command, o);
     o.labels.add_to(*command);
     o.looks.add_to(*command);
     add_quiet(*command, o.quiet);

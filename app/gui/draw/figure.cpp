@@ -142,9 +142,9 @@ private:
         }
     }
 
-    std::string colour(std::size_t c) const {
-        const std::size_t k = figure_.curves[c].colour.value_or(c);
-        return fmt::format("#{:06x}", curve_colours[k % curve_colours.size()]);
+    std::string color(std::size_t c) const {
+        const std::size_t k = figure_.curves[c].color.value_or(c);
+        return fmt::format("#{:06x}", curve_colors[k % curve_colors.size()]);
     }
 
     void curves() {
@@ -159,12 +159,12 @@ private:
                     out_ += fmt::format(
                         "<circle class=\"curve\" data-name=\"{}\" cx=\"{}\" cy=\"{}\" r=\"3\" "
                         "fill=\"{}\"/>\n",
-                        name, points.substr(0, comma), points.substr(comma + 1), colour(c));
+                        name, points.substr(0, comma), points.substr(comma + 1), color(c));
                 } else if (count > 1) {
                     out_ += fmt::format(
                         "<polyline class=\"curve\" data-name=\"{}\" fill=\"none\" stroke=\"{}\" "
                         "stroke-width=\"{}\" stroke-linejoin=\"round\" points=\"{}\"/>\n",
-                        name, colour(c), curve.faint ? "0.8" : "1.8", points);
+                        name, color(c), curve.faint ? "0.8" : "1.8", points);
                 }
                 points.clear();
                 count = 0;
@@ -203,7 +203,7 @@ private:
             out_ += fmt::format(
                 "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
                 "stroke-width=\"1.8\"/>\n",
-                x + 8, y + 13, x + 30, y + 13, colour(c));
+                x + 8, y + 13, x + 30, y + 13, color(c));
             words(x + 36, y + 17, figure_.curves[c].name, "start");
             y += 18;
         }

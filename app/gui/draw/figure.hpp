@@ -10,17 +10,17 @@
 
 namespace hindcast::gui {
 
-// Okabe and Ito's colours, which people with colour blindness can tell apart, without yellow and
-// black. Curve k has colour k modulo their number, in the window and in every file. 0xRRGGBB.
-inline constexpr std::array<std::uint32_t, 7> curve_colours = {
+// Okabe and Ito's colors, which people with color blindness can tell apart, without yellow and
+// black. Curve k has color k modulo their number, in the window and in every file. 0xRRGGBB.
+inline constexpr std::array<std::uint32_t, 7> curve_colors = {
     0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x7f7f7f};
 
 // x and y have the same length; a value that is not finite is a gap.
 struct Curve {
     std::string name;
     std::vector<double> x, y;
-    // Index into curve_colours, modulo their number; none: the index of the curve itself.
-    std::optional<std::size_t> colour = {};
+    // Index into curve_colors, modulo their number; none: the index of the curve itself.
+    std::optional<std::size_t> color = {};
     bool faint = false;  // one of many beside those that matter
 };
 

@@ -113,7 +113,7 @@ render::Image OffscreenCanvas::draw(int width, int height, const std::function<v
 render::Image OffscreenCanvas::annotated(render::Renderer& renderer, const render::View& view,
                                          const std::function<void(ImVec2 at)>& labels) {
     State& s = *state_;
-    renderer.picture(view);  // waits: the range of colours is that of this picture
+    renderer.picture(view);  // waits: the range of colors is that of this picture
     const render::Renderer::Texture texture = renderer.texture();
     {
         const State::Entered entered(s);

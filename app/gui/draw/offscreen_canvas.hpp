@@ -4,7 +4,7 @@
 //
 //     OffscreenCanvas sheet(context, /*dark=*/true);
 //     render::Image plot = sheet.draw(800, 480, [] { ImPlot::BeginPlot(...); ... });
-//     render::Image labelled = sheet.annotated(renderer, view, [&](ImVec2 at) {
+//     render::Image labeled = sheet.annotated(renderer, view, [&](ImVec2 at) {
 //         draw_time(at, view.height, "0.500 s");
 //     });
 #pragma once

@@ -22,21 +22,21 @@ ImVec4 rgb(unsigned hex, float alpha = 1) {
             static_cast<float>(hex & 255) / 255, alpha};
 }
 
-ImVec4 with_alpha(ImVec4 colour, float alpha) {
-    colour.w = alpha;
-    return colour;
+ImVec4 with_alpha(ImVec4 color, float alpha) {
+    color.w = alpha;
+    return color;
 }
 
 // The colormap of the curves, made once in each of ImPlot's contexts.
 ImPlotColormap curve_colormap() {
     constexpr const char* name = "Okabe-Ito";
     if (const ImPlotColormap known = ImPlot::GetColormapIndex(name); known >= 0) return known;
-    std::vector<ImVec4> colours;
-    for (const std::uint32_t hex : curve_colours) colours.push_back(rgb(hex));
-    return ImPlot::AddColormap(name, colours.data(), static_cast<int>(colours.size()));
+    std::vector<ImVec4> colors;
+    for (const std::uint32_t hex : curve_colors) colors.push_back(rgb(hex));
+    return ImPlot::AddColormap(name, colors.data(), static_cast<int>(colors.size()));
 }
 
-// The colours that all others are made of.
+// The colors that all others are made of.
 struct Base {
     ImVec4 back, panel, field, hover, press, line, text, quiet, accent;
 };

@@ -1,4 +1,4 @@
-// The theme of the window: two palettes with one accent, spacing, fonts and icons. All colours that
+// The theme of the window: two palettes with one accent, spacing, fonts and icons. All colors that
 // panels use beyond ImGui's style are named here, so that both palettes stay readable.
 #pragma once
 

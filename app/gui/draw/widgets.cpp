@@ -64,8 +64,8 @@ void quiet_text(const std::string& text) {
     ImGui::PopStyleColor();
 }
 
-void wrapped_text(const std::string& text, const ImVec4& colour) {
-    ImGui::PushStyleColor(ImGuiCol_Text, colour);
+void wrapped_text(const std::string& text, const ImVec4& color) {
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::PushTextWrapPos(0);
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopTextWrapPos();
@@ -224,21 +224,21 @@ void empty_state(const char* icon, const std::string& text, const std::string& h
     const float lines = ImGui::CalcTextSize(hint.c_str(), nullptr, false, width).y;
     const float height = ImGui::GetTextLineHeight() * 3.4F + lines;
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max((room.y - height) * 0.42F, px(4)));
-    const auto centred = [&](const char* words) {
+    const auto centered = [&](const char* words) {
         const float w = ImGui::CalcTextSize(words, nullptr, false, width).x;
         ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max((room.x - w) / 2, 0.0F));
     };
     ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
     ImGui::PushFont(nullptr, font_size * 1.7F);
-    centred(icon);
+    centered(icon);
     ImGui::TextUnformatted(icon);
     ImGui::PopFont();
     ImGui::PopStyleColor();
-    centred(text.c_str());
+    centered(text.c_str());
     ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopTextWrapPos();
-    centred(hint.c_str());
+    centered(hint.c_str());
     ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
     ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
     ImGui::TextUnformatted(hint.c_str());
@@ -265,8 +265,8 @@ Edited type_into(const char* id, NumberField& field) {
     }
     const bool left = !typing.fresh && ImGui::IsItemDeactivated();
     typing.fresh = false;
-    const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-    if (entered || (left && !cancelled)) {
+    const bool canceled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+    if (entered || (left && !canceled)) {
         try {
             double value = session::number_of_input(typing.text, field.unit);
             if (field.whole) value = std::round(value);
@@ -340,11 +340,11 @@ Edited number_field(const char* id, NumberField& field) {
         const auto part =
             static_cast<float>(std::clamp((dragged - low_end) / (high_end - low_end), 0.0, 1.0));
         const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-        ImVec4 colour = style().palette().accent;
-        colour.w = 0.7F;
+        ImVec4 color = style().palette().accent;
+        color.w = 0.7F;
         ImGui::GetWindowDrawList()->AddRectFilled({low.x, high.y - px(2)},
                                                   {low.x + (high.x - low.x) * part, high.y},
-                                                  ImGui::GetColorU32(colour), px(1));
+                                                  ImGui::GetColorU32(color), px(1));
     }
     if (ImGui::IsItemActivated()) dragging = {own, dragged};
     const bool changed = moved && value_at(dragged) != field.value;

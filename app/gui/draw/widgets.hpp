@@ -34,7 +34,7 @@ float right_edge();
 void tip(const std::string& text);
 
 void quiet_text(const std::string& text);
-void wrapped_text(const std::string& text, const ImVec4& colour);
+void wrapped_text(const std::string& text, const ImVec4& color);
 void heading(const char* text);
 // The text, or its beginning and end with "…" between them so that it is at most that wide.
 std::string cut_to(const std::string& text, float width);

@@ -33,10 +33,10 @@ std::string number_text(double value, int digits) {
 }
 
 std::string no_iteration_word(const session::Snapshot& now) {
-    if (now.optimisation.history && !now.optimisation.history->empty() &&
-        now.optimisation.history->back().epoch != now.scene.epoch)
+    if (now.optimization.history && !now.optimization.history->empty() &&
+        now.optimization.history->back().epoch != now.scene.epoch)
         return "edited";
-    return now.optimisation.unaccepted ? "changed" : "as written";
+    return now.optimization.unaccepted ? "changed" : "as written";
 }
 
 std::string no_iteration_text(const session::Snapshot& now) {
@@ -44,7 +44,7 @@ std::string no_iteration_text(const session::Snapshot& now) {
     if (word == "edited")
         return fmt::format(
             "The scene was edited after iteration {}: this is its loss as it is now.",
-            now.optimisation.history->back().iteration);
+            now.optimization.history->back().iteration);
     return word == "changed" ? "With parameters that are of no iteration."
                              : "With the parameters as they are written in the scene.";
 }

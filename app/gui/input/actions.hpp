@@ -71,6 +71,6 @@ private:
     std::vector<Action> all_;
 };
 
-inline constexpr const char* menus[] = {"File", "Edit", "View", "Simulation", "Optimise", "Help"};
+inline constexpr const char* menus[] = {"File", "Edit", "View", "Simulation", "Optimize", "Help"};
 
 }  // namespace hindcast::gui

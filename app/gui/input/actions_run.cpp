@@ -1,4 +1,4 @@
-// The actions of time and of the optimisation.
+// The actions of time and of the optimization.
 #include <algorithm>
 
 #include "app/gui/draw/widgets.hpp"
@@ -9,22 +9,22 @@
 
 namespace hindcast::gui {
 
-using session::Optimise;
+using session::Optimize;
 
 namespace {
 
-bool can_optimise(const Topics& w) {
+bool can_optimize(const Topics& w) {
     return shows_run(w) && !w.running.now().values.present_parameters().empty();
 }
 bool has_history(const Topics& w) {
-    return shows_run(w) && w.running.now().optimisation.history &&
-           !w.running.now().optimisation.history->empty();
+    return shows_run(w) && w.running.now().optimization.history &&
+           !w.running.now().optimization.history->empty();
 }
 
 // To another of the iterations that are kept.
 void show_iteration(Running& running, std::ptrdiff_t by) {
-    const auto& rows = *running.now().optimisation.history;
-    const std::int64_t shown = running.now().optimisation.shown_iteration,
+    const auto& rows = *running.now().optimization.history;
+    const std::int64_t shown = running.now().optimization.shown_iteration,
                        from = shown < 0 ? rows.back().iteration : shown;
     const auto at = std::ranges::lower_bound(rows, from, {}, &session::IterationInfo::iteration);
     const auto next = std::clamp<std::ptrdiff_t>(at - rows.begin() + by, 0, std::ssize(rows) - 1);
@@ -83,39 +83,39 @@ std::vector<Action> simulation_actions() {
     };
 }
 
-std::vector<Action> optimise_actions() {
-    const auto optimising = [](const Topics& w) {
-        return shows_run(w) && w.running.is_optimising();
+std::vector<Action> optimize_actions() {
+    const auto optimizing = [](const Topics& w) {
+        return shows_run(w) && w.running.is_optimizing();
     };
     return {
-        {"optimise", "Optimise", icon::bolt, "Optimise", ImGuiKey_O,
+        {"optimize", "Optimize", icon::bolt, "Optimize", ImGuiKey_O,
          "Changes the parameters, iteration by iteration, so that the loss falls; again: pause",
-         can_optimise,
+         can_optimize,
          [](Topics& w) {
-             w.running.optimise(w.running.is_optimising() ? Optimise::What::pause
-                                                          : Optimise::What::start);
+             w.running.optimize(w.running.is_optimizing() ? Optimize::What::pause
+                                                          : Optimize::What::start);
          },
-         optimising},
+         optimizing},
         {"iterate",
-         "Optimise",
+         "Optimize",
          icon::one,
          "One iteration",
          ImGuiMod_Shift | ImGuiKey_O,
          "One update of the parameters",
-         can_optimise,
-         [](Topics& w) { w.running.optimise(Optimise::What::one); },
+         can_optimize,
+         [](Topics& w) { w.running.optimize(Optimize::What::one); },
          {}},
         {"stop",
-         "Optimise",
+         "Optimize",
          icon::stop,
          "Stop",
          0,
-         "Ends the optimisation; the next start begins with a fresh optimiser",
-         optimising,
-         [](Topics& w) { w.running.optimise(Optimise::What::stop); },
+         "Ends the optimization; the next start begins with a fresh optimizer",
+         optimizing,
+         [](Topics& w) { w.running.optimize(Optimize::What::stop); },
          {}},
         {"previous_iteration",
-         "Optimise",
+         "Optimize",
          nullptr,
          "Iteration before",
          ImGuiKey_Comma,
@@ -126,7 +126,7 @@ std::vector<Action> optimise_actions() {
          true,
          true},
         {"next_iteration",
-         "Optimise",
+         "Optimize",
          nullptr,
          "Next iteration",
          ImGuiKey_Period,
@@ -136,7 +136,7 @@ std::vector<Action> optimise_actions() {
          {},
          true},
         {"newest",
-         "Optimise",
+         "Optimize",
          nullptr,
          "Newest iteration",
          ImGuiMod_Shift | ImGuiKey_Period,
@@ -144,28 +144,28 @@ std::vector<Action> optimise_actions() {
          has_history,
          [](Topics& w) { w.running.send(session::ShowIteration{}); },
          {}},
-        {"ghost", "Optimise", icon::ghost, "Ghost of this iteration", ImGuiMod_Shift | ImGuiKey_G,
+        {"ghost", "Optimize", icon::ghost, "Ghost of this iteration", ImGuiMod_Shift | ImGuiKey_G,
          "The shown iteration stays in the picture, pale, beside the others; again: takes it away",
          has_history,
          [](Topics& w) {
-             if (w.running.now().optimisation.ghost_iteration >= 0)
+             if (w.running.now().optimization.ghost_iteration >= 0)
                  w.running.send(session::Ghost{});
              else
-                 w.running.send(session::Ghost{w.running.now().optimisation.shown_iteration});
+                 w.running.send(session::Ghost{w.running.now().optimization.shown_iteration});
          },
-         [](const Topics& w) { return w.running.now().optimisation.ghost_iteration >= 0; }},
+         [](const Topics& w) { return w.running.now().optimization.ghost_iteration >= 0; }},
         {"branch",
-         "Optimise",
+         "Optimize",
          icon::branch,
          "Branch from here",
          ImGuiKey_B,
-         "Goes on from the shown iteration's parameters with a fresh optimiser; one from before an "
+         "Goes on from the shown iteration's parameters with a fresh optimizer; one from before an "
          "edit brings its scene back, which can be undone",
          has_history,
-         [](Topics& w) { w.values.branch(w.running.now().optimisation.shown_iteration); },
+         [](Topics& w) { w.values.branch(w.running.now().optimization.shown_iteration); },
          {}},
         {.id = "accept",
-         .menu = "Optimise",
+         .menu = "Optimize",
          .icon = icon::accept,
          .name = "Accept",
          .key = ImGuiMod_Ctrl | ImGuiKey_Enter,
@@ -177,7 +177,7 @@ std::vector<Action> optimise_actions() {
          .starts_group = true,
          .yields_to_text = true},
         {"revert",
-         "Optimise",
+         "Optimize",
          icon::undo,
          "Revert",
          0,
@@ -186,12 +186,12 @@ std::vector<Action> optimise_actions() {
          [](Topics& w) { w.running.send(session::Revert{}); },
          {}},
         {"check",
-         "Optimise",
+         "Optimize",
          icon::check,
          "Check the gradient",
          0,
          "Compares the gradient with finite differences of the loss",
-         can_optimise,
+         can_optimize,
          [](Topics& w) {
              w.running.send(session::CheckGradient{});
              w.requests.focus_panel = "Gradient check";

@@ -17,7 +17,7 @@ namespace hindcast::gui {
 
 std::vector<Action> view_actions();        // actions_view.cpp: settings, looks, tools
 std::vector<Action> simulation_actions();  // actions_run.cpp: time
-std::vector<Action> optimise_actions();    // actions_run.cpp
+std::vector<Action> optimize_actions();    // actions_run.cpp
 std::vector<Action> camera_actions();      // camera_keys.cpp: the camera path
 std::vector<Action> side_actions();        // camera_sides.cpp: standard views
 std::vector<Action> making_actions();      // gui/making: chosen points, arranging
@@ -83,7 +83,7 @@ std::vector<Action> file_actions() {
          icon::save,
          "Save",
          ImGuiMod_Ctrl | ImGuiKey_S,
-         "Writes the scene as it is edited now into its file. Values that the optimisation has "
+         "Writes the scene as it is edited now into its file. Values that the optimization has "
          "found are in it once they are accepted (Ctrl+Enter)",
          has_scene,
          [](Topics& w) { w.saving.save(); },
@@ -297,7 +297,7 @@ using List = std::vector<Action> (*)();
 constexpr List lists[] = {
     file_actions,       edit_actions,     copying_actions, side_actions,
     view_actions,       making_actions,   looking_actions, camera_actions,
-    simulation_actions, optimise_actions, help_actions,
+    simulation_actions, optimize_actions, help_actions,
 };
 
 }  // namespace

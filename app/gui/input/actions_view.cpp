@@ -35,7 +35,7 @@ std::vector<Action> view_actions() {
     };
     return {
         {"floor", "View", nullptr, "Grid", ImGuiKey_G,
-         "A grid at the height of the lowest point at the start, in metres; things pass through it",
+         "A grid at the height of the lowest point at the start, in meters; things pass through it",
          shows_run, keep(&render::View::floor, &Settings::floor), is(&render::View::floor), false,
          true},
         {"shadows", "View", nullptr, "Shadows", 0, "Shadows on the grid and on each other",

@@ -30,12 +30,12 @@ constexpr GestureRow table[] = {
      "more"},
     {Gesture::select, How::click, ImGuiMouseButton_Left, 0, In::any, "",
      "Select what is under the cursor"},
-    {Gesture::centre, How::double_click, ImGuiMouseButton_Left, 0, In::any, "",
-     "Centre the view on what is under the cursor"},
+    {Gesture::center, How::double_click, ImGuiMouseButton_Left, 0, In::any, "",
+     "Center the view on what is under the cursor"},
     {Gesture::view_menu, How::click, ImGuiMouseButton_Right, 0, In::any, "",
      "What can be done with what is chosen, and what can be added"},
     {Gesture::quantity_menu, How::click, ImGuiMouseButton_Right, 0, In::any, "on a quantity",
-     "Sweep it, plot it, reset it, optimise it"},
+     "Sweep it, plot it, reset it, optimize it"},
 };
 
 // Those of which only one can happen at a time.

@@ -18,7 +18,7 @@ enum class Gesture : std::uint8_t {
     pull,
     choose_part,
     select,
-    centre,
+    center,
     view_menu,
     quantity_menu
 };

@@ -97,12 +97,12 @@ void Pulling::draw(const Context& context, ImVec2 at, int width, int height) con
         return ImVec2{at.x + static_cast<float>(p[0]), at.y + static_cast<float>(p[1])};
     };
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const ImU32 colour = ImGui::GetColorU32(style().palette().warn);
+    const ImU32 color = ImGui::GetColorU32(style().palette().warn);
     list->PushClipRect(at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)},
                        true);
-    list->AddLine(on_screen(*from), on_screen(*to), colour, px(2));
-    list->AddCircle(on_screen(*from), px(7), colour, 0, px(2));
-    list->AddCircleFilled(on_screen(*to), px(5), colour);
+    list->AddLine(on_screen(*from), on_screen(*to), color, px(2));
+    list->AddCircle(on_screen(*from), px(7), color, 0, px(2));
+    list->AddCircleFilled(on_screen(*to), px(5), color);
     list->PopClipRect();
 }
 

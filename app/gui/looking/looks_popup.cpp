@@ -35,12 +35,12 @@ void choose_tubes(render::Tubes& tubes) {
     if (ImGui::RadioButton("radius in pixels", tubes.pixels > 0)) tubes = {0, default_pixels};
     tip("As thick wherever they are");
     if (tubes == render::Tubes()) return;
-    const bool metres = tubes.radius > 0;
-    double& value = metres ? tubes.radius : tubes.pixels;
+    const bool meters = tubes.radius > 0;
+    double& value = meters ? tubes.radius : tubes.pixels;
     NumberField field{.value = value,
-                      .unit = metres ? "m" : "pixels",
-                      .low = metres ? 1e-9 : 0.25,
-                      .high = metres ? 1e9 : 100,
+                      .unit = meters ? "m" : "pixels",
+                      .low = meters ? 1e-9 : 0.25,
+                      .high = meters ? 1e9 : 100,
                       .width = px(150),
                       .tooltip = "Radius of the tubes",
                       .logarithmic = true};
@@ -101,7 +101,7 @@ void slice_controls(Context& context) {
         const auto which = static_cast<std::size_t>(std::ranges::find(sides, side) - sides);
         render::Vec3 normal{};
         if (which < 3) {
-            // Towards the eye, so that what is before the plane is hidden.
+            // Toward the eye, so that what is before the plane is hidden.
             normal[which] =
                 work.looks.view.camera.eye[which] < work.looks.view.camera.target[which] ? -1 : 1;
         } else {

@@ -100,7 +100,7 @@ Vec3 slice_handle(const Slice& slice, const Bounds& box) {
 
 double moved_along(const Slice& slice, const Vec3& handle, const render::Camera& camera, int width,
                    int height, const std::array<double, 2>& by) {
-    constexpr double least = 0.4;  // of the pixels that a metre across the line of sight has
+    constexpr double least = 0.4;  // of the pixels that a meter across the line of sight has
     const Vec3 normal = unit(slice.normal), back = plus(camera.eye, camera.target, -1);
     const double away = std::sqrt(dot(back, back)), step = 1e-3 * away;
     const auto start = render::project(camera, handle, width, height);

@@ -66,7 +66,7 @@ void Slicing::draw(const Context& context, ImVec2 at, int width, int height) con
     list->PushClipRect(at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)},
                        true);
     const ImVec4& accent = style().palette().accent;
-    const ImU32 colour = ImGui::GetColorU32(accent),
+    const ImU32 color = ImGui::GetColorU32(accent),
                 pale = ImGui::GetColorU32({accent.x, accent.y, accent.z, 0.45F});
     std::vector<ImVec2> outline;
     bool whole = true;
@@ -93,8 +93,8 @@ void Slicing::draw(const Context& context, ImVec2 at, int width, int height) con
     const auto middle = pixel_of(context, handle, at, width, height), front = end(1),
                back = end(-1);
     if (middle && front && back) {
-        list->AddLine(*back, *front, colour, px(2));
-        list->AddCircleFilled(*middle, px(on_ || over_ ? 8 : 6), colour);
+        list->AddLine(*back, *front, color, px(2));
+        list->AddCircleFilled(*middle, px(on_ || over_ ? 8 : 6), color);
         list->AddCircle(*middle, px(on_ || over_ ? 8 : 6), ImGui::GetColorU32(ImGuiCol_WindowBg), 0,
                         px(1.5F));
     }

@@ -47,10 +47,10 @@ bool buttons(const char* label, const char* help, bool enabled) {
     ImGui::Dummy({0, px(4)});
     const bool done = text_button(icon::add, label, help, enabled, enabled);
     ImGui::SameLine(0, px(8));
-    const bool cancelled =
+    const bool canceled =
         text_button(nullptr, "Cancel", "Changes nothing") ||
         (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && !ImGui::GetIO().WantTextInput);
-    if (done || cancelled) ImGui::CloseCurrentPopup();
+    if (done || canceled) ImGui::CloseCurrentPopup();
     return done;
 }
 

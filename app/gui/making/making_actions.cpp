@@ -222,7 +222,7 @@ std::vector<Action> making_actions() {
                    nullptr,
                    "Put onto the grid",
                    0,
-                   "Moves the selected object so that its middle is at whole tenths of a metre",
+                   "Moves the selected object so that its middle is at whole tenths of a meter",
                    has_object,
                    [](Topics& w) {
                        const std::string pointer = w.chosen.object.pointer;

@@ -52,10 +52,10 @@ void parameter_items(Topics& work) {
         std::ranges::replace(words, '_', ' ');
         if (ImGui::MenuItem(fmt::format("{}###{}", words, key).c_str()))
             work.scene.change(
-                fmt::format("Optimise {}.{}", name, key), [&](const document::Document& d) {
-                    return session::optimised(d, work.scene.registry(), work.chosen.parts, key);
+                fmt::format("Optimize {}.{}", name, key), [&](const document::Document& d) {
+                    return session::optimized(d, work.scene.registry(), work.chosen.parts, key);
                 });
-        tip("Each of the chosen ones gets a number of its own, which the optimisation may change");
+        tip("Each of the chosen ones gets a number of its own, which the optimization may change");
     }
 }
 
@@ -148,7 +148,7 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
     const Stage* const stage = context.picture.stage();
     if (stage != nullptr && !work.chosen.parts.empty()) {
         const std::vector<Vec3> points = context.picture.points();
-        const ImU32 colour = ImGui::GetColorU32(palette.warn);
+        const ImU32 color = ImGui::GetColorU32(palette.warn);
         const auto pixel_of = [&](std::int64_t point) -> std::optional<ImVec2> {
             const auto k = static_cast<std::size_t>(point);
             if (point < 0 || k >= points.size()) return std::nullopt;
@@ -163,14 +163,14 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
                     const Stage::Body* const body = body_named(*stage, of.name);
                     if (body == nullptr || number >= body->count) continue;
                     if (const auto p = pixel_of(body->first + number))
-                        list->AddCircle(*p, px(5), colour, 12, px(2));
+                        list->AddCircle(*p, px(5), color, 12, px(2));
                     continue;
                 }
                 std::vector<ImVec2> corners;
                 for (const std::int64_t point : points_of_element(*stage, of.name, number))
                     if (const auto p = pixel_of(point)) corners.push_back(*p);
                 if (corners.size() >= 2)
-                    list->AddPolyline(corners.data(), static_cast<int>(corners.size()), colour,
+                    list->AddPolyline(corners.data(), static_cast<int>(corners.size()), color,
                                       px(1.5F), ImDrawFlags_Closed);
             }
     }
@@ -205,7 +205,7 @@ void PartTools::draw(Context& context, ImVec2 at, int width, int height) const {
         }
         if (!of_points && !work.chosen.parts.empty()) {
             ImGui::SameLine(0, px(10));
-            if (text_button(icon::lock, "Optimise of each", "A number of its own for each of them"))
+            if (text_button(icon::lock, "Optimize of each", "A number of its own for each of them"))
                 ImGui::OpenPopup("of each");
             if (ImGui::BeginPopup("of each")) {
                 parameter_items(work);
@@ -237,7 +237,7 @@ void view_menu(Context& context, bool asked) {
         if (work.chosen.parts.kind == Kind::points)
             for (const char* id : {"pin", "unpin", "connect", "aim", "pull"})
                 action_item(context, id);
-        if (work.chosen.parts.kind == Kind::elements && ImGui::BeginMenu("Optimise of each")) {
+        if (work.chosen.parts.kind == Kind::elements && ImGui::BeginMenu("Optimize of each")) {
             parameter_items(work);
             ImGui::EndMenu();
         }

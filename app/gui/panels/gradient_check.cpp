@@ -57,7 +57,7 @@ public:
         ImGui::TableSetupColumn("Verdict");
         ImGui::TableSetupScrollFreeze(0, 1);
         static constexpr const char* helps[] = {
-            "A number that is optimised, or a random direction",
+            "A number that is optimized, or a random direction",
             "dLoss / d(it), by the adjoints of the f64 program. Other panels show those of the "
             "program that runs: in f32 a gradient that is next to 0 is mostly rounding",
             "(L(p+h) - L(p-h)) / 2h, from two runs of the f64 program",

@@ -65,13 +65,13 @@ private:
         wrapped_text(
             fmt::format("The picture shows iteration {}, of the scene before an edit. Here "
                         "is the scene as it is now; {} or an edit shows it again.",
-                        now.optimisation.shown_iteration,
+                        now.optimization.shown_iteration,
                         Actions::key_name(context.actions["newest"].key)),
             style().palette().warn);
         tip("Branching from the iteration brings its scene back\nKey: " +
             Actions::key_name(context.actions["branch"].key));
         for (const session::QuantityInfo& q : now.values.quantities) {
-            if (!q.optimised || q.values.empty()) continue;
+            if (!q.optimized || q.values.empty()) continue;
             quiet_text(fmt::format("{} then: {}{} {}", q.path, number_text(q.least, 4),
                                    q.least == q.most ? "" : " to " + number_text(q.most, 4),
                                    q.unit));
@@ -79,7 +79,7 @@ private:
         ImGui::Separator();
     }
 
-    // Nothing is selected: what the scene is, and all that is optimised.
+    // Nothing is selected: what the scene is, and all that is optimized.
     void overview(Context& context) {
         Topics& work = context.work;
         const auto text = [&](const char* at) {
@@ -90,11 +90,11 @@ private:
         ImGui::TextUnformatted(work.scene.title().c_str());
         ImGui::PopFont();
         wrapped_text(text("/description"), style().palette().quiet);
-        heading("What is optimised");
+        heading("What is optimized");
         bool any = false;
         for (const session::QuantityInfo& quantity :
              work.running.now().values.present_quantities()) {
-            if (!quantity.optimised) continue;
+            if (!quantity.optimized) continue;
             any = true;
             draw_quantity(context, quantity, quantity.path, "");
         }
@@ -156,10 +156,10 @@ private:
         if (objective)
             for (const char* const key : {"weight", "at"})
                 draw_field(context, pointer, *module, key, "");
-        // Fields that may be optimised come first, then those that the object is built from.
-        for (const bool optimisable : {true, false})
+        // Fields that may be optimized come first, then those that the object is built from.
+        for (const bool optimizable : {true, false})
             for (const model::Field& field : module->fields)
-                if (field.may_optimize == optimisable &&
+                if (field.may_optimize == optimizable &&
                     (!field.in_plane || work.scene.dimension() == 2 ||
                      work.scene.document().find(pointer + "/" + field.key) != nullptr))
                     draw_field(context, pointer, *module, field.key, field.documentation);
@@ -219,7 +219,7 @@ private:
         ImGui::PopFont();
         ImGui::Spacing();
         if (pointer == "/optimizer")
-            edit_optimiser(work, schema);
+            edit_optimizer(work, schema);
         else if (group)
             edit_group(work, pointer);
         else if (parameter && rows != nullptr && work.scene.document().find(pointer) != nullptr)
@@ -241,7 +241,7 @@ private:
     }
 
     Picks picks_;
-    bool watches_gradients_ = false;  // those of what is not optimised are asked for
+    bool watches_gradients_ = false;  // those of what is not optimized are asked for
 };
 
 }  // namespace

@@ -57,7 +57,7 @@ void edit_by_schema(Topics& work, const std::string& pointer, const Node& rows,
     }
 }
 
-void edit_optimiser(Topics& work, const document::Document& schema) {
+void edit_optimizer(Topics& work, const document::Document& schema) {
     const Node* rows = schema.find("/properties/optimizer/properties");
     if (rows == nullptr) return;
     const session::SchemaView optimizer(schema.at("/properties/optimizer"), schema.root());
@@ -92,7 +92,7 @@ void edit_optimiser(Topics& work, const document::Document& schema) {
         if (const auto then = case_of(method))
             for (const std::string& key : then->names("required"))
                 if (fresh.find(key) == nullptr) fresh.set(key, Node(0.1));
-        work.scene.set("/optimizer", std::move(fresh), "Optimise by " + label_of(method));
+        work.scene.set("/optimizer", std::move(fresh), "Optimize by " + label_of(method));
     }
     edit_by_schema(work, "/optimizer", *rows, [&](const std::string& key) {
         return key != "type" && key != "groups" && takes(method, key);

@@ -26,7 +26,7 @@ void edit_plain_field(Topics& work, const std::string& pointer, const session::F
 void edit_by_schema(Topics& work, const std::string& pointer, const document::Node& rows,
                     const std::function<bool(const std::string&)>& wanted);
 // Method and settings of the scene's "optimizer".
-void edit_optimiser(Topics& work, const document::Document& schema);
+void edit_optimizer(Topics& work, const document::Document& schema);
 
 // A parameter at "/parameters/k": path, bounds, group and the rest by its rows of the schema.
 void edit_parameter(Topics& work, const std::string& pointer, const document::Node& rows);
@@ -39,7 +39,7 @@ void edit_groups(Topics& work);
 void edit_bounds(EditedScene& scene, const std::string& parameter,
                  const session::QuantityInfo& quantity, float part = 0.42F);
 
-// Menu items for the paths that could be optimised and are not. Returns the chosen one, or "".
+// Menu items for the paths that could be optimized and are not. Returns the chosen one, or "".
 std::string choose_path(const Topics& work);
 // Menu items that add a parameter or a group and select it.
 void parameter_items(Topics& work);

@@ -1,4 +1,4 @@
-// Parameters of the optimisation and their groups, as the inspector and the scene tree edit them.
+// Parameters of the optimization and their groups, as the inspector and the scene tree edit them.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_internal.h>
@@ -68,7 +68,7 @@ std::string choose_path(const Topics& work) {
     std::string chosen;
     bool any = false;
     for (const session::QuantityInfo& q : work.running.now().values.present_quantities()) {
-        if (!q.may_optimise || work.scene.editor().is_optimised(q.path)) continue;
+        if (!q.may_optimize || work.scene.editor().is_optimized(q.path)) continue;
         any = true;
         if (ImGui::MenuItem((path_label(q.path) + "###" + q.path).c_str())) chosen = q.path;
         tip(fmt::format("{}: {} number{}{}", q.path, q.rows * q.components,
@@ -77,7 +77,7 @@ std::string choose_path(const Topics& work) {
     }
     if (!any) {
         ImGui::MenuItem("Nothing is left", nullptr, false, false);
-        tip("All that has a gradient in this scene is optimised already");
+        tip("All that has a gradient in this scene is optimized already");
     }
     return chosen;
 }
@@ -123,7 +123,7 @@ void edit_bounds(EditedScene& scene, const std::string& parameter,
     const float side = written != nullptr ? ImGui::GetFrameHeight() + px(8) : 0;
     const float start = ImGui::GetCursorPosX(), all = ImGui::GetContentRegionAvail().x;
     label("bounds",
-          "The optimisation keeps the number" +
+          "The optimization keeps the number" +
               std::string(quantity.values.size() == 1 ? "" : "s") +
               " within these, and within what the module allows: " + module,
           part);
@@ -183,7 +183,7 @@ void edit_bounds(EditedScene& scene, const std::string& parameter,
 void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) {
     const std::string path = path_at(work.scene, pointer);
     const session::QuantityInfo* const quantity = quantity_of(work.running, path);
-    label("path", "Which numbers are optimised: name.field, name.field[i] or name.field[i].x");
+    label("path", "Which numbers are optimized: name.field, name.field[i] or name.field[i].x");
     const float side = ImGui::GetFrameHeight() + px(8);
     std::string text = path;
     if (ImGui::CalcTextSize(path.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x >
@@ -194,7 +194,7 @@ void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) 
         work.scene.edit([&](session::Editor& e) { e.set_parameter_path(pointer, text); });
     tip("Enter takes it over");
     ImGui::SameLine(0, px(4));
-    if (icon_button("paths", icon::list, "Choose among what can be optimised"))
+    if (icon_button("paths", icon::list, "Choose among what can be optimized"))
         ImGui::OpenPopup("choose path");
     if (ImGui::BeginPopup("choose path")) {
         if (const std::string chosen = choose_path(work); !chosen.empty())
@@ -224,7 +224,7 @@ void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) 
     // The group: that of its path, or one that has a name.
     const Node* const written = work.scene.document().find(pointer + "/group");
     const std::string group = written != nullptr && written->is_string() ? written->string() : "";
-    label("group", "Parameters of a group share a factor on the optimiser's rate");
+    label("group", "Parameters of a group share a factor on the optimizer's rate");
     const float add = ImGui::GetFrameHeight() + px(8);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - add);
     if (ImGui::BeginCombo("##group", group.empty() ? "its path" : group.c_str())) {
@@ -236,7 +236,7 @@ void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) 
                 work.scene.edit([&](session::Editor& e) { e.set_group(pointer, g.name); });
         ImGui::EndCombo();
     }
-    tip("Parameters of a group share a factor on the optimiser's rate");
+    tip("Parameters of a group share a factor on the optimizer's rate");
     ImGui::SameLine(0, px(4));
     if (icon_button("new_group", icon::add, "A new group with this parameter"))
         work.scene.edit([&](session::Editor& e) {
@@ -263,7 +263,7 @@ void edit_parameter(Topics& work, const std::string& pointer, const Node& rows) 
 namespace {
 
 constexpr const char* rate_help =
-    "Factor on the optimiser's rate for all parameters of the group, and on each one's own";
+    "Factor on the optimizer's rate for all parameters of the group, and on each one's own";
 
 void edit_rate(EditedScene& scene, const session::Editor::Group& group) {
     NumberField field{.value = group.rate.value_or(1),

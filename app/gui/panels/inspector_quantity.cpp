@@ -39,7 +39,7 @@ std::string component_text(const session::QuantityInfo& q, std::size_t index) {
     return component_name(static_cast<int>(index % components), q.components);
 }
 
-// The gradient beside a value: its sign as a colour, its size as a number.
+// The gradient beside a value: its sign as a color, its size as a number.
 void gradient_text(double gradient, const std::string& unit, float width) {
     const std::string text = number_text(gradient, 3);
     const float own = ImGui::CalcTextSize(text.c_str()).x;
@@ -53,10 +53,10 @@ void gradient_text(double gradient, const std::string& unit, float width) {
                                    : "does not change"));
 }
 
-// While it optimises, gradients of what is not optimised wait: their place is kept.
+// While it optimizes, gradients of what is not optimized wait: their place is kept.
 bool gradient_waits(const Running& running, const session::QuantityInfo& q) {
-    return q.gradient.empty() && q.may_optimise && !running.now().run.terms.empty() &&
-           running.is_optimising();
+    return q.gradient.empty() && q.may_optimize && !running.now().run.terms.empty() &&
+           running.is_optimizing();
 }
 
 void waiting_text(float width) {
@@ -64,7 +64,7 @@ void waiting_text(float width) {
                          std::max(width - ImGui::CalcTextSize("...").x, 0.0F));
     ImGui::AlignTextToFramePadding();
     quiet_text("...");
-    tip("Its gradient is computed when the optimisation pauses");
+    tip("Its gradient is computed when the optimization pauses");
 }
 
 // The numbers that the module takes where nothing is written; the present numbers where its row
@@ -130,8 +130,8 @@ void entry(Topics& work, const session::QuantityInfo& q, std::size_t index, cons
 }
 
 // The names that entry `index` of the quantity may have among the parameters' ("ball.velocity.x",
-// "cage.rest_length[3]"), and the one that it has; "" if it is not optimised.
-std::string optimised_name(const session::ValuesSnapshot& values, const session::QuantityInfo& q,
+// "cage.rest_length[3]"), and the one that it has; "" if it is not optimized.
+std::string optimized_name(const session::ValuesSnapshot& values, const session::QuantityInfo& q,
                            std::size_t index) {
     const auto components = static_cast<std::size_t>(std::max(q.components, 1));
     const std::string tail = components > 1 ? "." + component_text(q, index) : "";
@@ -151,14 +151,14 @@ void sweep(Topics& work, const std::string& name) {
 }
 
 // Why there is nothing to sweep and to plot.
-std::string why_not_optimised(const session::QuantityInfo& q, bool some) {
-    if (!q.may_optimise)
-        return "Only what is optimised can be swept and plotted, and this has no gradient: nothing "
-               "optimises it.";
+std::string why_not_optimized(const session::QuantityInfo& q, bool some) {
+    if (!q.may_optimize)
+        return "Only what is optimized can be swept and plotted, and this has no gradient: nothing "
+               "optimizes it.";
     if (some)
         return "Its parameter leaves this number out. Change the parameter's components or "
                "selection, in the scene tree.";
-    return "Only what is optimised can be swept and plotted: choose \"Optimise it\" here, or close "
+    return "Only what is optimized can be swept and plotted: choose \"Optimize it\" here, or close "
            "its lock.";
 }
 
@@ -196,16 +196,16 @@ void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu
          k < (one ? static_cast<std::size_t>(chosen) + 1 : q.values.size()) &&
          names.size() < most_names;
          ++k)
-        if (std::string name = optimised_name(work.running.now().values, q, k); !name.empty())
+        if (std::string name = optimized_name(work.running.now().values, q, k); !name.empty())
             names.push_back(std::move(name));
-    const bool optimised = work.scene.editor().is_optimised(q.path);
-    if (ImGui::MenuItem(optimised ? "Take out of the optimisation" : "Optimise it", nullptr, false,
-                        optimised || q.may_optimise))
-        work.scene.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
-    tip(optimised        ? "Opens its lock: the optimisation leaves " + q.path + " as it is"
-        : q.may_optimise ? "Closes its lock: the optimisation may change " + q.path
-                         : "It has no gradient, so nothing can optimise it");
-    const std::string why = names.empty() ? why_not_optimised(q, optimised) : "";
+    const bool optimized = work.scene.editor().is_optimized(q.path);
+    if (ImGui::MenuItem(optimized ? "Take out of the optimization" : "Optimize it", nullptr, false,
+                        optimized || q.may_optimize))
+        work.scene.edit([&](session::Editor& e) { e.set_optimized(q.path, !optimized); });
+    tip(optimized        ? "Opens its lock: the optimization leaves " + q.path + " as it is"
+        : q.may_optimize ? "Closes its lock: the optimization may change " + q.path
+                         : "It has no gradient, so nothing can optimize it");
+    const std::string why = names.empty() ? why_not_optimized(q, optimized) : "";
     if (names.size() <= 1) {
         if (ImGui::MenuItem("Sweep it", nullptr, false, !names.empty())) sweep(work, names.front());
         tip(!why.empty() ? why
@@ -234,8 +234,8 @@ void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu
         work.scene.edit([&](session::Editor& e) { e.reset(q.scene_pointer); });
     tip(written == nullptr ? "It is not written in the scene: its default holds already"
                            : "Takes it out of the scene file, so that its default holds. If it is "
-                             "optimised, its default is written out; if it has none, it is not "
-                             "optimised any more");
+                             "optimized, its default is written out; if it has none, it is not "
+                             "optimized any more");
     const std::string path = one && !names.empty() ? names.front() : q.path;
     if (ImGui::MenuItem("Copy its path")) ImGui::SetClipboardText(path.c_str());
     tip(path + ": what the command line and studies call it");
@@ -243,20 +243,20 @@ void context_menu(Context& context, const session::QuantityInfo& q, ImGuiID menu
 }
 
 void lock(EditedScene& scene, const session::QuantityInfo& q) {
-    if (!q.may_optimise) {
+    if (!q.may_optimize) {
         ImGui::Dummy({ImGui::GetFrameHeight() + px(4), 0});
         ImGui::SameLine(0, px(4));
         return;
     }
-    const bool optimised = scene.editor().is_optimised(q.path);
+    const bool optimized = scene.editor().is_optimized(q.path);
     ImGui::PushStyleColor(ImGuiCol_Text,
-                          optimised ? style().palette().gradient : style().palette().quiet);
+                          optimized ? style().palette().gradient : style().palette().quiet);
     const bool toggled =
-        icon_button("lock", optimised ? icon::lock : icon::unlock,
-                    optimised ? "It is optimised: open the lock to keep it as it is"
-                              : "It is fixed: close the lock to let the optimisation change it");
+        icon_button("lock", optimized ? icon::lock : icon::unlock,
+                    optimized ? "It is optimized: open the lock to keep it as it is"
+                              : "It is fixed: close the lock to let the optimization change it");
     ImGui::PopStyleColor();
-    if (toggled) scene.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
+    if (toggled) scene.edit([&](session::Editor& e) { e.set_optimized(q.path, !optimized); });
     ImGui::SameLine(0, px(4));
 }
 

@@ -118,15 +118,15 @@ private:
         spec.LineColor = style().palette().accent;
         spec.LineWeight = px(1.8F);
         ImPlot::PlotLine("loss", x.data(), y.data(), static_cast<int>(x.size()), spec);
-        // The tangent at the centre: what the gradient says.
+        // The tangent at the center: what the gradient says.
         if (x.size() > 2) {
-            const double centre = scan.centre[0];
+            const double center = scan.center[0];
             const auto near =
-                std::ranges::min_element(x, {}, [&](double v) { return std::abs(v - centre); });
+                std::ranges::min_element(x, {}, [&](double v) { return std::abs(v - center); });
             const double loss =
-                y[static_cast<std::size_t>(near - x.begin())] + scan.slope[0] * (centre - *near);
+                y[static_cast<std::size_t>(near - x.begin())] + scan.slope[0] * (center - *near);
             const double reach = (scan.range[0][1] - scan.range[0][0]) / 6;
-            const double tx[] = {centre - reach, centre + reach};
+            const double tx[] = {center - reach, center + reach};
             const double ty[] = {loss - scan.slope[0] * reach, loss + scan.slope[0] * reach};
             ImPlotSpec tangent;
             tangent.LineColor = style().palette().gradient;
@@ -136,7 +136,7 @@ private:
             point.Marker = ImPlotMarker_Circle;
             point.MarkerSize = px(4);
             point.LineColor = point.FillColor = style().palette().gradient;
-            ImPlot::PlotScatter("now", &centre, &loss, 1, point);
+            ImPlot::PlotScatter("now", &center, &loss, 1, point);
         }
         ImPlot::EndPlot();
     }
@@ -179,19 +179,19 @@ private:
             const double length = std::hypot(u, v);
             const double part =
                 length > 0 && high > low ? 0.25 * std::min(1 / length, 1 / (high - low)) : 0;
-            const ImVec2 from = ImPlot::PlotToPixels(scan.centre[0], scan.centre[1]);
-            const ImVec2 to = ImPlot::PlotToPixels(scan.centre[0] + part * wide * u,
-                                                   scan.centre[1] + part * tall * v);
+            const ImVec2 from = ImPlot::PlotToPixels(scan.center[0], scan.center[1]);
+            const ImVec2 to = ImPlot::PlotToPixels(scan.center[0] + part * wide * u,
+                                                   scan.center[1] + part * tall * v);
             ImDrawList* list = ImPlot::GetPlotDrawList();
-            const ImU32 colour = ImGui::GetColorU32(style().palette().gradient);
+            const ImU32 color = ImGui::GetColorU32(style().palette().gradient);
             const float dx = to.x - from.x, dy = to.y - from.y, n = std::hypot(dx, dy);
             if (n > px(10)) {
-                list->AddLine(from, to, colour, px(2.5F));
+                list->AddLine(from, to, color, px(2.5F));
                 const ImVec2 d{dx / n * px(9), dy / n * px(9)};
                 list->AddTriangleFilled(to, {to.x - d.x - d.y / 2, to.y - d.y + d.x / 2},
-                                        {to.x - d.x + d.y / 2, to.y - d.y - d.x / 2}, colour);
+                                        {to.x - d.x + d.y / 2, to.y - d.y - d.x / 2}, color);
             }
-            list->AddCircleFilled(from, px(4), colour);
+            list->AddCircleFilled(from, px(4), color);
             ImPlot::EndPlot();
         }
         ImGui::SameLine(0, px(6));

@@ -62,7 +62,7 @@ public:
         const auto& launches = work.running.now().tools.launches;
         if (launches.empty()) {
             empty_state(icon::speed, "Nothing measured yet",
-                        "Switch measuring on, then simulate or optimise: times, bandwidth and "
+                        "Switch measuring on, then simulate or optimize: times, bandwidth and "
                         "the texts of every kernel come here.");
             return;
         }

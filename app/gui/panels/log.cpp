@@ -95,13 +95,13 @@ private:
     void draw_lines() const {
         if (ImGui::BeginChild("lines")) {
             ImGui::PushFont(style().fonts().fixed, 0);
-            const ImVec4 colours[] = {ImGui::GetStyle().Colors[ImGuiCol_Text],
-                                      style().palette().warn, style().palette().bad};
+            const ImVec4 colors[] = {ImGui::GetStyle().Colors[ImGuiCol_Text],
+                                     style().palette().warn, style().palette().bad};
             for (const LogLine& line : lines_) {
                 if (!is_shown(line)) continue;
                 quiet_text(fmt::format("{:9.3f}", line.seconds));
                 ImGui::SameLine();
-                wrapped_text(line.text, colours[static_cast<std::size_t>(line.level)]);
+                wrapped_text(line.text, colors[static_cast<std::size_t>(line.level)]);
             }
             ImGui::PopFont();
             if (ImGui::GetScrollY() >= ImGui::GetScrollMaxY()) ImGui::SetScrollHereY(1);

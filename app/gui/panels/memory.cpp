@@ -61,11 +61,11 @@ public:
             quiet_text(
                 fmt::format("{} besides, for the simulation of the older scene shown",
                             bytes_text(static_cast<double>(now.memory.older_simulation_bytes))));
-        if (!now.optimisation.history) return;
-        const auto kept = std::ranges::count(*now.optimisation.history, true,
+        if (!now.optimization.history) return;
+        const auto kept = std::ranges::count(*now.optimization.history, true,
                                              &session::IterationInfo::frames_kept);
         quiet_text(fmt::format("{} of {} iterations in memory; a moment every {} step{}", kept,
-                               now.optimisation.history->size(), now.run.frame_every,
+                               now.optimization.history->size(), now.run.frame_every,
                                now.run.frame_every == 1 ? "" : "s"));
     }
 
@@ -87,12 +87,12 @@ private:
         };
         list->AddLine({x_of(0), middle}, {x_of(run.steps), middle},
                       ImGui::GetColorU32(ImGuiCol_FrameBgActive), px(2));
-        const ImU32 colour = ImGui::GetColorU32(style().palette().accent);
+        const ImU32 color = ImGui::GetColorU32(style().palette().accent);
         const float radius =
             std::clamp(reach / static_cast<float>(std::max<std::size_t>(checkpoints.size(), 1)) / 3,
                        px(1), px(4.5F));
         for (const std::int64_t step : checkpoints)
-            list->AddCircleFilled({x_of(step), middle}, radius, colour);
+            list->AddCircleFilled({x_of(step), middle}, radius, color);
         const float x = x_of(run.step);
         list->AddLine({x, at.y + px(5)}, {x, at.y + size.y - px(5)},
                       ImGui::GetColorU32(ImGuiCol_Text), px(1));

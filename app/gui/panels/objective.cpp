@@ -81,12 +81,12 @@ public:
             const ImVec2 at = ImGui::GetCursorScreenPos();
             const float share =
                 total > 0 ? static_cast<float>(std::abs(term.weight * term.value) / total) : 0;
-            ImVec4 colour = style().palette().accent;
-            colour.w = 0.3F;
+            ImVec4 color = style().palette().accent;
+            color.w = 0.3F;
             ImGui::GetWindowDrawList()->AddRectFilled(
                 at,
                 {at.x + share * ImGui::GetContentRegionAvail().x, at.y + ImGui::GetFrameHeight()},
-                ImGui::GetColorU32(colour), px(3));
+                ImGui::GetColorU32(color), px(3));
             ImGui::AlignTextToFramePadding();
             ImGui::SetCursorPosX(ImGui::GetCursorPosX() + px(4));
             ImGui::TextUnformatted(number_text(term.value, 3).c_str());

@@ -11,7 +11,7 @@
 
 namespace hindcast::gui {
 
-enum class Place { left_top, left_bottom, centre, bottom, right };
+enum class Place { left_top, left_bottom, center, bottom, right };
 
 class Panel {
 public:
@@ -50,7 +50,7 @@ private:
 std::unique_ptr<Panel> make_viewport();
 std::unique_ptr<Panel> make_scene_file();
 std::unique_ptr<Panel> make_scene_tree();
-std::unique_ptr<Panel> make_optimiser();
+std::unique_ptr<Panel> make_optimizer();
 std::unique_ptr<Panel> make_objective();
 std::unique_ptr<Panel> make_inspector();
 std::unique_ptr<Panel> make_sliders();

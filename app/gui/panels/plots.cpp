@@ -167,17 +167,17 @@ private:
     }
 
     void nothing(const session::Snapshot& now) const {
-        if (kind_ == parameters && names(now.values) > 0 && now.optimisation.history &&
-            !now.optimisation.history->empty()) {
+        if (kind_ == parameters && names(now.values) > 0 && now.optimization.history &&
+            !now.optimization.history->empty()) {
             empty_state(icon::plot, "No parameter is called so",
                         "Take the filter away to see all of them.");
             return;
         }
         const bool time = over_time();
         empty_state(icon::plot, time ? "Nothing to plot yet" : "No iterations yet",
-                    time ? kind_ == adjoint_norm ? "Adjoint norms come with an optimisation."
+                    time ? kind_ == adjoint_norm ? "Adjoint norms come with an optimization."
                                                  : "Energies come with a run: press Space."
-                         : "Press O to optimise: the curve grows while you watch.");
+                         : "Press O to optimize: the curve grows while you watch.");
     }
 
     static std::size_t names(const session::ValuesSnapshot& values) {
@@ -204,7 +204,7 @@ private:
 
     std::vector<Curve> curves_of(const session::Snapshot& now) const {
         std::vector<Curve> curves;
-        const bool any = now.optimisation.history && !now.optimisation.history->empty();
+        const bool any = now.optimization.history && !now.optimization.history->empty();
         if (kind_ == series) {
             const double spacing = now.run.step_seconds * static_cast<double>(now.run.frame_every);
             for (const auto& [name, values] : now.run.series) {
@@ -217,11 +217,11 @@ private:
             return curves;
         }
         if (!any) return curves;
-        const auto& history = *now.optimisation.history;
+        const auto& history = *now.optimization.history;
         if (kind_ == adjoint_norm) {
-            const std::int64_t shown = now.optimisation.shown_iteration < 0
+            const std::int64_t shown = now.optimization.shown_iteration < 0
                                            ? history.back().iteration
-                                           : now.optimisation.shown_iteration;
+                                           : now.optimization.shown_iteration;
             const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
             if (row == history.end() || row->adjoint_norms.empty()) return curves;
             Curve curve{"|dLoss/dstate|", {}, row->adjoint_norms};
@@ -279,11 +279,11 @@ private:
         if (over_time() || work.results.runs.empty()) return curves;
         const session::Snapshot& now = work.running.now();
         std::int64_t begin = 0;
-        if (now.optimisation.history && !now.optimisation.history->empty())
-            begin = session::begin_of_run(now.optimisation,
-                                          now.optimisation.shown_iteration >= 0
-                                              ? now.optimisation.shown_iteration
-                                              : now.optimisation.history->back().iteration);
+        if (now.optimization.history && !now.optimization.history->empty())
+            begin = session::begin_of_run(now.optimization,
+                                          now.optimization.shown_iteration >= 0
+                                              ? now.optimization.shown_iteration
+                                              : now.optimization.history->back().iteration);
         std::vector<Curve> all =
             curves_of_runs(work.results.runs,
                            kind_ == loss       ? RunCurve::loss
@@ -292,7 +292,7 @@ private:
                            static_cast<double>(std::max<std::int64_t>(begin, 0)),
                            [this](const std::string& name) { return is_wanted(name); });
         for (std::size_t k = 0; k < curves.size(); ++k)
-            if (!curves[k].colour) curves[k].colour = k;
+            if (!curves[k].color) curves[k].color = k;
         all.insert(all.end(), std::make_move_iterator(curves.begin()),
                    std::make_move_iterator(curves.end()));
         return all;
@@ -362,7 +362,7 @@ private:
             const auto place = static_cast<std::size_t>(&curve - figure.curves.data());
             spec.LineWeight = px(curve.faint ? 1.0F : 1.8F);
             spec.LineColor = ImPlot::GetColormapColor(
-                static_cast<int>(curve.colour.value_or(place) % curve_colours.size()));
+                static_cast<int>(curve.color.value_or(place) % curve_colors.size()));
             if (curve.faint) spec.LineColor.w = 0.6F;
             const int count = static_cast<int>(curve.x.size());
             // The legend has one line for all that are alike.
@@ -411,8 +411,8 @@ private:
         // A drag that began here goes on outside.
         hovered_ = was_held || (hovered_ && ImGui::IsMouseDown(ImGuiMouseButton_Left));
         const double shown = time ? static_cast<double>(now.run.step) * now.run.step_seconds
-                                  : static_cast<double>(now.optimisation.shown_iteration);
-        if (time || now.optimisation.shown_iteration >= 0) {
+                                  : static_cast<double>(now.optimization.shown_iteration);
+        if (time || now.optimization.shown_iteration >= 0) {
             ImPlotSpec spec;
             spec.LineColor = style().palette().quiet;
             spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
@@ -448,10 +448,10 @@ private:
                     running.send(session::Seek{std::clamp<std::int64_t>(
                         std::llround(mouse.x / std::max(now.run.step_seconds, 1e-300)), 0,
                         now.run.steps)});
-                else if (now.optimisation.history && !now.optimisation.history->empty())
+                else if (now.optimization.history && !now.optimization.history->empty())
                     running.send(session::ShowIteration{std::clamp<std::int64_t>(
-                        std::llround(mouse.x), now.optimisation.history->front().iteration,
-                        now.optimisation.history->back().iteration)});
+                        std::llround(mouse.x), now.optimization.history->front().iteration,
+                        now.optimization.history->back().iteration)});
             }
         }
         ImPlot::EndPlot();

@@ -76,8 +76,8 @@ void Probe::look(Context& context, ImVec2 at) {
         context.picture.pick(static_cast<int>(mouse.x - at.x), static_cast<int>(mouse.y - at.y));
     if (pick.drawable < 0) return;
     text_ = part_text(*stage, pick);
-    const auto& fields = work.running.now().view.colours;
-    const auto field = std::ranges::find(fields, work.looks.colours.by, &session::ShownField::name);
+    const auto& fields = work.running.now().view.colors;
+    const auto field = std::ranges::find(fields, work.looks.colors.by, &session::ShownField::name);
     if (const auto numbers = context.picture.numbers_of(pick.drawable, pick.element);
         numbers && field != fields.end())
         text_ += "\n" + numbers_text(path_label(field->name), field->unit, *numbers);

@@ -1,5 +1,5 @@
 // The thing under a resting mouse in the picture: its name, the name of its part, and the number
-// that colours it. The part is looked for when the mouse has come to rest, and again as the picture
+// that colors it. The part is looked for when the mouse has come to rest, and again as the picture
 // changes; a mouse that moves costs nothing.
 #pragma once
 

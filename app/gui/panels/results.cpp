@@ -248,18 +248,18 @@ private:
                 best = k;
         }
         const auto dots = [](const char* name, const double* a, const double* b, std::size_t count,
-                             const ImVec4& colour, float size) {
+                             const ImVec4& color, float size) {
             ImPlotSpec spec;
             spec.Marker = ImPlotMarker_Circle;
             spec.MarkerSize = px(size);
-            spec.LineColor = spec.FillColor = colour;
-            spec.MarkerFillColor = spec.MarkerLineColor = colour;
+            spec.LineColor = spec.FillColor = color;
+            spec.MarkerFillColor = spec.MarkerLineColor = color;
             ImPlot::PlotScatter(name, a, b, static_cast<int>(count), spec);
         };
         dots("runs", x.data(), y.data(), x.size(), ImPlot::GetColormapColor(0), 2.6F);
-        const auto mark = [&](std::optional<std::size_t> k, const char* name, const ImVec4& colour,
+        const auto mark = [&](std::optional<std::size_t> k, const char* name, const ImVec4& color,
                               float size) {
-            if (k && *k < xs.size() && is_drawn(*k)) dots(name, &xs[*k], &ys[*k], 1, colour, size);
+            if (k && *k < xs.size() && is_drawn(*k)) dots(name, &xs[*k], &ys[*k], 1, color, size);
         };
         mark(best, "best", style().palette().good, 4.2F);
         mark(chosen_, "chosen", style().palette().accent, 4.2F);

@@ -242,8 +242,8 @@ private:
         if (name_field("##name", name_, fresh_, "A name of letters, digits and _") ==
             Typed::goes_on)
             return;
-        const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-        if (!cancelled && name_ != scene.name_at(pointer))
+        const bool canceled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+        if (!canceled && name_ != scene.name_at(pointer))
             scene.edit([&](session::Editor& e) { e.rename(pointer, name_); });
         renaming_.clear();
     }
@@ -260,9 +260,9 @@ private:
                               ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_AllowOverlap |
                                   (count == 0 ? ImGuiTreeNodeFlags_Leaf : 0),
                               "Parameters");
-        tip("The quantities that the optimisation may change. The lock beside a quantity in the "
+        tip("The quantities that the optimization may change. The lock beside a quantity in the "
             "inspector puts it here.");
-        add_button("add parameter", "Add a parameter: something that the optimisation may change",
+        add_button("add parameter", "Add a parameter: something that the optimization may change",
                    [&] { parameter_items(work); });
         if (!open) return;
         for (std::size_t k = 0; k < count; ++k) {
@@ -273,7 +273,7 @@ private:
             row(work, pointer, icon::lock, path_label(name));
             ImGui::PopStyleColor();
             tip(name +
-                "\nA parameter of the optimisation; its bounds, scale, group and rate are in the "
+                "\nA parameter of the optimization; its bounds, scale, group and rate are in the "
                 "inspector. Right click does more");
             if (!ImGui::BeginPopupContextItem()) continue;
             work.chosen.select({pointer, -1, ""});
@@ -289,10 +289,10 @@ private:
             tip("A group of parameters that begins with this one, with a factor on their rate");
             ImGui::Separator();
             const Action& remove = context.actions["delete"];
-            if (ImGui::MenuItem("Take out of the optimisation",
+            if (ImGui::MenuItem("Take out of the optimization",
                                 Actions::key_name(remove.key).c_str()))
                 remove.run(work);
-            tip("The number stays as it is written in the scene; the optimisation leaves it alone");
+            tip("The number stays as it is written in the scene; the optimization leaves it alone");
             ImGui::EndPopup();
         }
         ImGui::TreePop();
@@ -315,14 +315,14 @@ private:
                ImGui::CalcTextSize(fmt::format("{}  ", symbol).c_str()).x;
     }
 
-    // Groups of parameters, below the optimiser that they are of.
+    // Groups of parameters, below the optimizer that they are of.
     void draw_groups(Context& context) {
         Topics& work = context.work;
         if (!search_.empty() || !work.scene.is_open()) return;
         ImGui::Indent();
         for (const session::Editor::Group& group : work.scene.editor().groups()) {
             row(work, group.pointer, icon::list, group.name);
-            tip(fmt::format("A group of {} parameter{}: a factor on the optimiser's rate",
+            tip(fmt::format("A group of {} parameter{}: a factor on the optimizer's rate",
                             group.parameters.size(), group.parameters.size() == 1 ? "" : "s"));
             if (!ImGui::BeginPopupContextItem()) continue;
             work.chosen.select({group.pointer, -1, ""});

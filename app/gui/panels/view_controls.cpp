@@ -13,28 +13,28 @@
 #include "app/gui/work/state/frame_wishes.hpp"
 #include "app/gui/work/state/running.hpp"
 #include "app/gui/work/view/looks.hpp"
-#include "app/render/colour_map.hpp"
+#include "app/render/color_map.hpp"
 
 namespace hindcast::gui {
 
 namespace {
 
-using render::ColourMap;
+using render::ColorMap;
 
 struct MapRow {
     const char* name;
     const char* help;
 };
-// In the order of ColourMap.
+// In the order of ColorMap.
 constexpr MapRow maps[] = {
-    {"viridis", "Dark blue to yellow: evenly lighter, also for the colour-blind and in grey"},
+    {"viridis", "Dark blue to yellow: evenly lighter, also for the color-blind and in gray"},
     {"magma", "Black to pale yellow: evenly lighter"},
-    {"turbo", "A rainbow: many colours to tell values apart by, not evenly light"},
-    {"cool to warm", "Blue through grey to red: for numbers of both signs, symmetric about 0"},
-    {"cubehelix", "Black to white with a turn of hue: evenly lighter, also in grey"},
+    {"turbo", "A rainbow: many colors to tell values apart by, not evenly light"},
+    {"cool to warm", "Blue through gray to red: for numbers of both signs, symmetric about 0"},
+    {"cubehelix", "Black to white with a turn of hue: evenly lighter, also in gray"},
     {"gray", "Black to white in even steps of lightness"},
-    {"purple to orange", "Through grey: for numbers of both signs, symmetric about 0"}};
-static_assert(std::size(maps) == render::colour_maps);
+    {"purple to orange", "Through gray: for numbers of both signs, symmetric about 0"}};
+static_assert(std::size(maps) == render::color_maps);
 
 // Fitted lengths as parts of the scene's size: the longest arrow, and the largest height.
 constexpr double arrow_part = 0.12, height_part = 0.15;
@@ -71,7 +71,7 @@ bool has_field(const Running& running) {
                                });
 }
 
-// A length in metres per unit, over many decades.
+// A length in meters per unit, over many decades.
 bool scale_field(const char* id, double& scale, const std::string& tooltip) {
     NumberField field{.value = scale,
                       .low = 1e-12,
@@ -95,23 +95,23 @@ void ViewControls::draw(Context& context, ImVec2 at, int width, int height) {
     ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
     back.w = 0.8F;
     ImGui::PushStyleColor(ImGuiCol_FrameBg, back);
-    colours(context);
+    colors(context);
     arrows(context);
     heights(context);
     looks(context);
     ImGui::PopStyleColor();
     // The legend is at the right, below what reaches there; remarks are at the left of it.
     const Topics& work = context.work;
-    const bool legend = !work.looks.colours.by.empty() && !work.running.now().view.colours.empty();
+    const bool legend = !work.looks.colors.by.empty() && !work.running.now().view.colors.empty();
     const std::string title =
-        legend ? colour_title(work.running.now().view.colours, work.looks.colours.by) : "";
+        legend ? color_title(work.running.now().view.colors, work.looks.colors.by) : "";
     const float wide =
         legend ? std::max(ImGui::CalcTextSize(title.c_str()).x + px(30), px(110)) : 0;
     const float below = pen_.y + ImGui::GetFrameHeight() + px(4);
     const bool collides = reached_ > right_ + px(10) - wide;
     const float down = collides ? below - px(4) - at.y : 0;
     remarks(work, {at.x + px(12), below}, right_ - wide);
-    if (legend) colour_bar(context, {at.x, at.y + down}, width, height - static_cast<int>(down));
+    if (legend) color_bar(context, {at.x, at.y + down}, width, height - static_cast<int>(down));
 }
 
 // Moves the pen to the place of the next control, of this width: beside the one before or, where
@@ -150,16 +150,16 @@ void ViewControls::fit_arrows(Context& context) {
         arrow_part * diagonal_of(*stage) / (work.looks.view.arrow_log ? 1 : longest_);
 }
 
-void ViewControls::colours(Context& context) {
+void ViewControls::colors(Context& context) {
     Topics& work = context.work;
     const session::Snapshot& now = work.running.now();
-    if (now.view.colours.empty()) return;
-    std::string chosen = work.looks.colours.by;
+    if (now.view.colors.empty()) return;
+    std::string chosen = work.looks.colors.by;
     place(choice_width());
-    if (choice("##colour", names_of(now.view.colours), chosen,
-               "Colour: what the elements are coloured by; gradients are of the loss",
-               choice_width(), "plain colours", path_label))
-        work.looks.colour_by(chosen);
+    if (choice("##color", names_of(now.view.colors), chosen,
+               "Color: what the elements are colored by; gradients are of the loss", choice_width(),
+               "plain colors", path_label))
+        work.looks.color_by(chosen);
 }
 
 void ViewControls::arrows(Context& context) {
@@ -241,7 +241,7 @@ void ViewControls::heights(Context& context) {
                     "Fit: makes the largest value that is shown now as high as a seventh of the "
                     "scene's size")) {
         const auto range =
-            work.looks.view.range ? *work.looks.view.range : context.picture.colour_range();
+            work.looks.view.range ? *work.looks.view.range : context.picture.color_range();
         const double largest = std::max(std::abs(range[0]), std::abs(range[1]));
         if (largest > 0)
             work.looks.view.height_scale =
@@ -251,22 +251,22 @@ void ViewControls::heights(Context& context) {
 
 void ViewControls::remarks(const Topics& work, ImVec2 at, float right) {
     const session::Snapshot& now = work.running.now();
-    const auto say = [&](const ImVec4& colour, const std::string& text) {
+    const auto say = [&](const ImVec4& color, const std::string& text) {
         ImGui::SetCursorScreenPos(at);
         ImGui::PushTextWrapPos(std::max(right - ImGui::GetWindowPos().x, px(80)));
-        ImGui::TextColored(colour, "%s", text.c_str());
+        ImGui::TextColored(color, "%s", text.c_str());
         ImGui::PopTextWrapPos();
         at.y = ImGui::GetItemRectMax().y + ImGui::GetStyle().ItemSpacing.y;
     };
-    if (now.optimisation.ghost_iteration >= 0)
+    if (now.optimization.ghost_iteration >= 0)
         say(style().palette().ghost,
-            fmt::format("ghost: iteration {}{}", now.optimisation.ghost_iteration,
-                        now.optimisation.ghost_problem.empty()
+            fmt::format("ghost: iteration {}{}", now.optimization.ghost_iteration,
+                        now.optimization.ghost_problem.empty()
                             ? ""
-                            : " is not drawn: " + now.optimisation.ghost_problem));
+                            : " is not drawn: " + now.optimization.ghost_problem));
     if (now.shows_older_scene())
         say(style().palette().warn, fmt::format("iteration {}, of the scene before an edit",
-                                                now.optimisation.shown_iteration));
+                                                now.optimization.shown_iteration));
     if (!work.looks.tool_problem.empty()) say(style().palette().warn, work.looks.tool_problem);
     if (!work.looks.distance_problem.empty())
         say(style().palette().warn, work.looks.distance_problem);
@@ -281,48 +281,48 @@ void ViewControls::remarks(const Topics& work, ImVec2 at, float right) {
                                                  now.run.steps_computed, now.run.steps));
 }
 
-void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height) {
+void ViewControls::color_bar(Context& context, ImVec2 at, int width, int height) {
     Topics& work = context.work;
     const auto range =
-        work.looks.view.range ? *work.looks.view.range : context.picture.colour_range();
+        work.looks.view.range ? *work.looks.view.range : context.picture.color_range();
     const BarPlace bar =
-        draw_colour_bar(at, width, height,
-                        {colour_title(work.running.now().view.colours, work.looks.colours.by),
-                         range, work.looks.view.map, work.looks.view.log_colours,
-                         work.looks.colours.words(work.running.now().view)});
+        draw_color_bar(at, width, height,
+                       {color_title(work.running.now().view.colors, work.looks.colors.by), range,
+                        work.looks.view.map, work.looks.view.log_colors,
+                        work.looks.colors.words(work.running.now().view)});
     if (bar.size.y <= 0) return;
     ImGui::SetCursorScreenPos(bar.at);
-    if (ImGui::InvisibleButton("colour bar", bar.size)) ImGui::OpenPopup("colours");
-    tip("Colours " + work.looks.colours.words(work.running.now().view) +
+    if (ImGui::InvisibleButton("color bar", bar.size)) ImGui::OpenPopup("colors");
+    tip("Colors " + work.looks.colors.words(work.running.now().view) +
         ": click to choose map, range and scale");
-    if (!ImGui::BeginPopup("colours")) return;
+    if (!ImGui::BeginPopup("colors")) return;
     choose_map(work.looks);
     choose_range(work, range);
     ImGui::Separator();
     if (ImGui::Button("Keep with the scene")) {
-        work.looks.keep_colours();
+        work.looks.keep_colors();
         ImGui::CloseCurrentPopup();
     }
-    tip("Writes these colours into the scene's view: the next start and hindcast render begin with "
+    tip("Writes these colors into the scene's view: the next start and hindcast render begin with "
         "them");
     ImGui::EndPopup();
 }
 
 void ViewControls::choose_map(Looks& looks) {
-    std::optional<ColourMap>& map = looks.colours.map;
-    quiet_text("Colour map");
+    std::optional<ColorMap>& map = looks.colors.map;
+    quiet_text("Color map");
     if (ImGui::RadioButton("automatic", !map)) map.reset();
     tip("cool to warm where the numbers have both signs, else viridis");
-    for (std::size_t k = 0; k < render::colour_maps; ++k) {
-        const auto one = static_cast<ColourMap>(k);
+    for (std::size_t k = 0; k < render::color_maps; ++k) {
+        const auto one = static_cast<ColorMap>(k);
         if (ImGui::RadioButton(maps[k].name, map == one)) map = one;
         tip(maps[k].help);
-        // A sample of the colour map, at the right.
+        // A sample of the color map, at the right.
         const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
         const float left = low.x + px(150), wide = px(64), inset = px(4);
         constexpr int parts = 24;
         for (int p = 0; p < parts; ++p) {
-            const render::Colour c = render::colour_at(one, (p + 0.5) / parts);
+            const render::Color c = render::color_at(one, (p + 0.5) / parts);
             ImGui::GetWindowDrawList()->AddRectFilled(
                 {left + wide * static_cast<float>(p) / parts, low.y + inset},
                 {left + wide * static_cast<float>(p + 1) / parts, high.y - inset},
@@ -335,23 +335,23 @@ void ViewControls::choose_map(Looks& looks) {
 }
 
 void ViewControls::choose_range(Topics& work, const std::array<double, 2>& shown) {
-    using Range = session::ColourLook::Range;
-    session::ColourLook& look = work.looks.colours;
+    using Range = session::ColorLook::Range;
+    session::ColorLook& look = work.looks.colors;
     ImGui::Spacing();
     quiet_text("Range");
     if (ImGui::RadioButton("whole run", look.range == Range::run)) look.range = Range::run;
-    tip("From the least to the largest number of all recorded moments: colours mean the same at "
+    tip("From the least to the largest number of all recorded moments: colors mean the same at "
         "all "
         "of them");
     if (ImGui::RadioButton("each moment", look.range == Range::frame)) look.range = Range::frame;
-    tip("Fits what is shown now: the same number has another colour at another moment");
+    tip("Fits what is shown now: the same number has another color at another moment");
     if (ImGui::RadioButton("by hand", look.range == Range::hand)) {
         look.range = Range::hand;
         look.ends = shown;
         if (!(shown[0] < shown[1])) look.ends = {shown[0] - 1, shown[0] + 1};
     }
-    tip("Two numbers; what is outside has the first or the last colour");
-    const std::string unit = unit_of(work.running.now().view.colours, look.by);
+    tip("Two numbers; what is outside has the first or the last color");
+    const std::string unit = unit_of(work.running.now().view.colors, look.by);
     for (std::size_t k = 0; look.range == Range::hand && k < 2; ++k) {
         NumberField end{
             .value = look.ends[k],
@@ -365,7 +365,7 @@ void ViewControls::choose_range(Topics& work, const std::array<double, 2>& shown
         if (number_field(k == 0 ? "##low" : "##high", end) != Edited::no) look.ends[k] = end.value;
     }
     ImGui::Checkbox("logarithmic", &look.logarithmic);
-    tip("Colours by the logarithm, down to a ten-thousandth of the largest number; on both sides "
+    tip("Colors by the logarithm, down to a ten-thousandth of the largest number; on both sides "
         "of 0 "
         "where the numbers have both signs");
 }

@@ -1,4 +1,4 @@
-// The controls on the picture itself: colours and the colour bar, arrows and their length, the
+// The controls on the picture itself: colors and the color bar, arrows and their length, the
 // height of fields, and remarks on the picture.
 #pragma once
 
@@ -20,7 +20,7 @@ public:
 
 private:
     void fit_arrows(Context& context);
-    void colours(Context& context);
+    void colors(Context& context);
     void arrows(Context& context);
     void heights(Context& context);
     void most_arrows(Topics& work);
@@ -28,7 +28,7 @@ private:
     void remarks(const Topics& work, ImVec2 at, float right);
     void place(float width);
     float choice_width() const;
-    static void colour_bar(Context& context, ImVec2 at, int width, int height);
+    static void color_bar(Context& context, ImVec2 at, int width, int height);
     static void choose_map(Looks& looks);
     static void choose_range(Topics& work, const std::array<double, 2>& shown);
 

@@ -38,7 +38,7 @@ constexpr double least_framed = 0.05;
 class Viewport final : public Panel {
 public:
     Viewport()
-        : Panel("View", icon::cube, Place::centre,
+        : Panel("View", icon::cube, Place::center,
                 "The scene at the time and iteration chosen below") {}
     bool padded() const override { return false; }
 
@@ -144,7 +144,7 @@ private:
             return context.picture.pick(static_cast<int>(io.MousePos.x - at.x),
                                         static_cast<int>(io.MousePos.y - at.y));
         };
-        if (hovered && happens(Gesture::centre)) {
+        if (hovered && happens(Gesture::center)) {
             const render::Pick found = pick();
             if (found.drawable < 0) return;
             // The target moves there, and the eye with it.
@@ -274,7 +274,7 @@ private:
             return false;
         }
         const Handle& handle = handles.all.front();
-        if (!dragged_) matrix_ = translation(handle.centre);
+        if (!dragged_) matrix_ = translation(handle.center);
         Matrix view{}, projection{};
         const auto view_d = render::view_matrix(work.looks.view.camera);
         const auto projection_d = render::projection_matrix(work.looks.view.camera, aspect_);
@@ -304,7 +304,7 @@ private:
                 // From where it is written now to where the gizmo is: nothing adds up.
                 render::Vec3 to{};
                 for (std::size_t k = 0; k < 3; ++k)
-                    to[k] = static_cast<double>(matrix_[12 + k]) - handle.centre[k];
+                    to[k] = static_cast<double>(matrix_[12 + k]) - handle.center[k];
                 by = translation(to);
             }
             const std::string name =

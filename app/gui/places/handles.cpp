@@ -56,7 +56,7 @@ public:
         handle.key = key;
         handle.pointer = pointer;
         if (const auto place = vector_of(value, dimension_)) {
-            handle.centre = *place;
+            handle.center = *place;
             found.push_back(handle);
         } else if (value->is_array() && value->size() > 0) {
             add_list(*value, handle, element);
@@ -68,7 +68,7 @@ public:
             const Node* written = grid->find(name);
             const auto origin = written == nullptr ? Vec3{} : per_axis(written, dimension_);
             if (!origin) return refuse(key, *value);
-            handle.centre = *origin;
+            handle.center = *origin;
             found.push_back(handle);
         } else if (value->is_object() && value->find("box") != nullptr) {
             add_box(*value, handle);
@@ -91,7 +91,7 @@ public:
             if (!origin) return;
             handle.kind = Handle::Kind::origin;
             handle.pointer = pointer + "/grid/origin";
-            handle.centre = *origin;
+            handle.center = *origin;
             found.push_back(handle);
         } else if (const Node* points = mesh->find("points"); points != nullptr) {
             handle.pointer = pointer + "/points";
@@ -119,7 +119,7 @@ private:
             handle.pointer += fmt::format("/{}", element);
             const auto one = vector_of(scene_.find(handle.pointer), dimension_);
             if (!one) return refuse(handle.key, list);
-            handle.centre = *one;
+            handle.center = *one;
             found.push_back(handle);
             return;
         }
@@ -129,7 +129,7 @@ private:
             const auto one = vector_of(&list.item(k), dimension_);
             if (!one) return refuse(handle.key, list);
             for (std::size_t c = 0; c < 3; ++c)
-                handle.centre[c] += (*one)[c] / static_cast<double>(list.size());
+                handle.center[c] += (*one)[c] / static_cast<double>(list.size());
         }
         found.push_back(handle);
     }
@@ -142,7 +142,7 @@ private:
         if (!low || !high) return refuse(handle.key, value);
         handle.kind = Handle::Kind::box;
         handle.pointer += "/box";
-        for (std::size_t c = 0; c < 3; ++c) handle.centre[c] = ((*low)[c] + (*high)[c]) / 2;
+        for (std::size_t c = 0; c < 3; ++c) handle.center[c] = ((*low)[c] + (*high)[c]) / 2;
         found.push_back(handle);
     }
 
@@ -238,7 +238,7 @@ Handles handles_of(const Document& scene, const Registry& registry, const std::s
             for (const double c : *normal) length2 += c * c;
             if (length2 > 0)
                 for (std::size_t c = 0; c < 3; ++c)
-                    handle.centre[c] = (*normal)[c] * offset / length2;
+                    handle.center[c] = (*normal)[c] * offset / length2;
             finder.found.push_back(handle);
         }
         // Bodies have points, all else has places that are drawn as markers.
@@ -276,7 +276,7 @@ std::vector<Change> moved(const Document& scene, const Handle& handle, const Mat
     switch (handle.kind) {
         case Handle::Kind::place:
         case Handle::Kind::origin:
-            changes.push_back({handle.pointer, node_of(transform(by, handle.centre), dimension)});
+            changes.push_back({handle.pointer, node_of(transform(by, handle.center), dimension)});
             break;
         case Handle::Kind::box: move_box(handle.pointer); break;
         case Handle::Kind::places: {
@@ -292,7 +292,7 @@ std::vector<Change> moved(const Document& scene, const Handle& handle, const Mat
         case Handle::Kind::plane: {
             const Vec3 normal =
                 vector_of(scene.find(handle.pointer + "/normal"), dimension).value_or(Vec3{});
-            const Vec3 turned = rotate(by, normal), place = transform(by, handle.centre);
+            const Vec3 turned = rotate(by, normal), place = transform(by, handle.center);
             double offset = 0;
             for (std::size_t c = 0; c < 3; ++c) offset += turned[c] * place[c];
             if (turned != normal)

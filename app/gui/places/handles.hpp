@@ -2,7 +2,7 @@
 // the target of an objective, the positions of a body, the plane of a collider. Pure functions of
 // the document, so that they can be tested without a window.
 //
-// The registry's rows tell which fields are positions: vectors in metres. Special cases are planes,
+// The registry's rows tell which fields are positions: vectors in meters. Special cases are planes,
 // given by a normal and an offset, and solids that start at rest, which are where their mesh is.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Handle {
     Kind kind = Kind::place;
     std::string pointer;  // of the value; of the object for planes
     std::string key;      // "target"
-    render::Vec3 centre{};
+    render::Vec3 center{};
     bool turns = false;      // rotation has an effect
     std::string along = {};  // a box that fixes points of the body and moves with them, or ""
 };

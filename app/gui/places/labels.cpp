@@ -10,7 +10,7 @@
 #include "app/gui/draw/widgets.hpp"
 #include "app/gui/draw/words.hpp"
 #include "app/gui/places/handles.hpp"
-#include "app/render/colour_map.hpp"
+#include "app/render/color_map.hpp"
 #include "app/render/renderer.hpp"
 
 namespace hindcast::gui {
@@ -70,7 +70,7 @@ std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage
             const std::string name = object_name(document, pointer);
             if (name.empty() || has_name(name)) continue;
             const Handles handles = handles_of(document, registry, pointer, {}, stage.dimension);
-            if (!handles.all.empty()) names.push_back({handles.all.front().centre, name});
+            if (!handles.all.empty()) names.push_back({handles.all.front().center, name});
         }
     }
     return names;
@@ -91,7 +91,7 @@ std::vector<PlacedName> wanted_fields(const render::Stage& stage, const render::
     return names;
 }
 
-std::string colour_title(const std::vector<session::ShownField>& fields, const std::string& name) {
+std::string color_title(const std::vector<session::ShownField>& fields, const std::string& name) {
     const auto field = std::ranges::find(fields, name, &session::ShownField::name);
     if (field == fields.end()) return name;
     const std::string title = field->length ? "|" + name + "|" : name;
@@ -154,14 +154,14 @@ void draw_names(ImVec2 at, int width, int height, const render::Camera& camera,
 
 namespace {
 
-// The colours of a bar, from its first number (`from`) to its last.
-void fill_bar(const ColourBar& bar, ImVec2 from, ImVec2 to, bool upright) {
+// The colors of a bar, from its first number (`from`) to its last.
+void fill_bar(const ColorBar& bar, ImVec2 from, ImVec2 to, bool upright) {
     ImDrawList* const list = ImGui::GetWindowDrawList();
     constexpr int parts = 32;
-    const bool one = bar.range[0] == bar.range[1];  // has the colour in the middle
-    const auto colour = [&](int part) {
-        const render::Colour c =
-            render::colour_at(bar.map, one ? 0.5 : static_cast<double>(part) / parts);
+    const bool one = bar.range[0] == bar.range[1];  // has the color in the middle
+    const auto color = [&](int part) {
+        const render::Color c =
+            render::color_at(bar.map, one ? 0.5 : static_cast<double>(part) / parts);
         return ImGui::ColorConvertFloat4ToU32({c[0], c[1], c[2], 1});
     };
     const auto at = [&](int part) {
@@ -171,23 +171,23 @@ void fill_bar(const ColourBar& bar, ImVec2 from, ImVec2 to, bool upright) {
     for (int k = 0; k < parts; ++k) {
         const ImVec2 a = at(k), b = at(k + 1);
         if (upright)  // the last number is above
-            list->AddRectFilledMultiColor({from.x, b.y}, {to.x, a.y}, colour(k + 1), colour(k + 1),
-                                          colour(k), colour(k));
+            list->AddRectFilledMultiColor({from.x, b.y}, {to.x, a.y}, color(k + 1), color(k + 1),
+                                          color(k), color(k));
         else
-            list->AddRectFilledMultiColor({a.x, from.y}, {b.x, to.y}, colour(k), colour(k + 1),
-                                          colour(k + 1), colour(k));
+            list->AddRectFilledMultiColor({a.x, from.y}, {b.x, to.y}, color(k), color(k + 1),
+                                          color(k + 1), color(k));
     }
     list->AddRect({from.x, std::min(from.y, to.y)}, {to.x, std::max(from.y, to.y)},
                   ImGui::GetColorU32(ImGuiCol_Border));
 }
 
-// The number whose colour is at that part of the bar.
-std::string bar_number(const ColourBar& bar, double part) {
+// The number whose color is at that part of the bar.
+std::string bar_number(const ColorBar& bar, double part) {
     return number_text(render::number_at(bar.range, bar.logarithmic, part), 3);
 }
 
 // Title and words in one line, where the bar lies.
-BarPlace lying_bar(ImVec2 at, int width, int height, const ColourBar& bar) {
+BarPlace lying_bar(ImVec2 at, int width, int height, const ColorBar& bar) {
     ImDrawList* const list = ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight(), thick = px(10);
     const float long_ = std::min(px(220), static_cast<float>(width) - px(28));
@@ -220,7 +220,7 @@ BarPlace lying_bar(ImVec2 at, int width, int height, const ColourBar& bar) {
 
 }  // namespace
 
-BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar) {
+BarPlace draw_color_bar(ImVec2 at, int width, int height, const ColorBar& bar) {
     if (static_cast<float>(height) < px(190)) return lying_bar(at, width, height, bar);
     const float tall = std::min(px(170), static_cast<float>(height) - px(90)), thick = px(12);
     const ImVec2 top{at.x + static_cast<float>(width) - px(24) - thick, at.y + px(34)};
@@ -292,9 +292,9 @@ void draw_distances(ImVec2 at, int width, int height, const render::Camera& came
         if (!p) return std::nullopt;
         return ImVec2{at.x + static_cast<float>((*p)[0]), at.y + static_cast<float>((*p)[1])};
     };
-    const auto line = [&](const render::Vec3& a, const render::Vec3& b, ImU32 colour, float thick) {
+    const auto line = [&](const render::Vec3& a, const render::Vec3& b, ImU32 color, float thick) {
         const auto p = pixel(a), q = pixel(b);
-        if (p && q) list->AddLine(*p, *q, colour, thick);
+        if (p && q) list->AddLine(*p, *q, color, thick);
     };
     // As the axes of the gizmo.
     static constexpr std::array<ImU32, 3> axes{

@@ -1,4 +1,4 @@
-// The labels on the picture of a scene: names of objects, the colour bar, a time stamp, distances. They are
+// The labels on the picture of a scene: names of objects, the color bar, a time stamp, distances. They are
 // the same in the window, in exports and in `hindcast render`, drawn with ImGui's current font and
 // style into the current window's draw list.
 #pragma once
@@ -36,15 +36,15 @@ std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage
 // The names of the fields that objectives want, above the places where they are drawn.
 std::vector<PlacedName> wanted_fields(const render::Stage& stage, const render::Frame& frame);
 
-struct ColourBar {
+struct ColorBar {
     std::string title;  // "speed (m/s)"
     std::array<double, 2> range{};
-    render::ColourMap map = render::ColourMap::viridis;
+    render::ColorMap map = render::ColorMap::viridis;
     bool logarithmic = false;
     std::string words = {};  // what the range is: "of the whole run"
 };
 // "speed (m/s)"; the name alone if the field has no unit or does not exist.
-std::string colour_title(const std::vector<session::ShownField>& fields, const std::string& name);
+std::string color_title(const std::vector<session::ShownField>& fields, const std::string& name);
 // A time in a scene that lasts `duration` seconds, in a suitable unit: "0.500 s", "0.850 ms".
 std::string moment_text(double seconds, double duration);
 // "0.500 s", "0.500 s, iteration 12".
@@ -68,10 +68,10 @@ std::string way_text(const PlacedDistance& distance, int dimension);
 void draw_names(ImVec2 at, int width, int height, const render::Camera& camera,
                 const std::vector<PlacedName>& names);
 struct BarPlace {
-    ImVec2 at{}, size{};  // of the colours; size 0: there was no room and nothing was drawn
+    ImVec2 at{}, size{};  // of the colors; size 0: there was no room and nothing was drawn
 };
 // At the right edge; where there is no height for that, lying at the lower right.
-BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar);
+BarPlace draw_color_bar(ImVec2 at, int width, int height, const ColorBar& bar);
 void draw_time(ImVec2 at, int height, const std::string& text);
 // A line from place to place with the distance at its middle, and the way along x, then y, then z.
 // Lines behind the eye are left out.

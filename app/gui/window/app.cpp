@@ -267,12 +267,12 @@ bool App::wants_frame() {
     return frames.left() <= 0;
 }
 
-// Nobody can see a window that is minimised. An export is drawn all the same.
+// Nobody can see a window that is minimized. An export is drawn all the same.
 bool App::is_hidden() const {
     return window_ != nullptr && !window_->is_shown() && !shell_->exporter().is_running();
 }
 
-// Time that nobody sees stands still: behind the gallery, and where the window is minimised, and goes on
+// Time that nobody sees stands still: behind the gallery, and where the window is minimized, and goes on
 // when it is seen again.
 void App::stop_unseen_time() {
     const bool seen = (shows_run(work()) && !is_hidden()) || shell_->exporter().is_running();

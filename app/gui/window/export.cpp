@@ -1,5 +1,5 @@
 // Pictures and films of time or of iterations. One picture is made for each frame of the window, so
-// that the window stays usable and the export can be cancelled. A picture is the view alone, at a
+// that the window stays usable and the export can be canceled. A picture is the view alone, at a
 // size of its own, or the whole window with its panels: then one more frame is drawn without this
 // dialog, which the screen does not show.
 #include "app/gui/window/export.hpp"
@@ -73,13 +73,13 @@ void begin(Plan& plan, Topics& work) {
         plan.count = 1;
         return;  // of what is shown
     }
-    plan.iteration_before = now.optimisation.shown_iteration;
+    plan.iteration_before = now.optimization.shown_iteration;
     plan.positions = positions_of(plan, work);
     plan.count = static_cast<std::int64_t>(plan.positions.size());
     if (plan.count == 0) {
         plan.running = false;
         work.messages.fail(
-            Error("there are no iterations to make pictures of").remedy("optimise first"));
+            Error("there are no iterations to make pictures of").remedy("optimize first"));
         return;
     }
     work.running.play(false);
@@ -138,8 +138,8 @@ void finish(Plan& plan, Context& context, bool whole) {
     stop(plan, work);
     if (!whole) {
         plan.film.reset();
-        work.messages.tell(is_film(plan) ? std::string("Export cancelled")
-                                         : fmt::format("Export cancelled; {} pictures are in {}",
+        work.messages.tell(is_film(plan) ? std::string("Export canceled")
+                                         : fmt::format("Export canceled; {} pictures are in {}",
                                                        plan.next, plan.target.string()));
         return;
     }
@@ -173,7 +173,7 @@ bool is_there(Plan& plan, Context& context) {
     const std::int64_t step = time ? wanted : plan.before;
     const render::Frame* frame = context.picture.frame();
     if (frame != nullptr && frame->step <= step && step - frame->step < now.run.frame_every &&
-        work.looks.colours.is_settled(now.view) && (time || frame->iteration == wanted))
+        work.looks.colors.is_settled(now.view) && (time || frame->iteration == wanted))
         return true;
     constexpr double patience = 20;  // s, while nothing is computed
     if (now.reports.activity != session::Activity::idle) plan.asked_at = ImGui::GetTime();
@@ -203,7 +203,7 @@ render::Image picture_of_view(Plan& plan, Context& context) {
     view.width = plan.width;
     view.height = plan.height;
     const bool any = work.looks.show_labels || work.looks.show_time ||
-                     !work.looks.colours.by.empty() || !work.looks.distances.empty();
+                     !work.looks.colors.by.empty() || !work.looks.distances.empty();
     if (!plan.labels || !any) return context.picture.image(view);
     if (!plan.offscreen)
         plan.offscreen = std::make_unique<OffscreenCanvas>(
@@ -224,11 +224,11 @@ render::Image picture_of_view(Plan& plan, Context& context) {
             draw_names(at, view.width, view.height, view.camera,
                        names_in(context.picture.renderer(), *stage, work.scene.document(),
                                 work.scene.registry()));
-        if (!work.looks.colours.by.empty())
-            draw_colour_bar(at, view.width, view.height,
-                            {colour_title(work.running.now().view.colours, work.looks.colours.by),
-                             view.range ? *view.range : context.picture.colour_range(), view.map,
-                             view.log_colours, work.looks.colours.words(work.running.now().view)});
+        if (!work.looks.colors.by.empty())
+            draw_color_bar(at, view.width, view.height,
+                           {color_title(work.running.now().view.colors, work.looks.colors.by),
+                            view.range ? *view.range : context.picture.color_range(), view.map,
+                            view.log_colors, work.looks.colors.words(work.running.now().view)});
         if (const render::Frame* frame = context.picture.frame();
             work.looks.show_time && frame != nullptr)
             draw_time(at, view.height,
@@ -350,7 +350,7 @@ void picture_fields(Plan& plan, Context& context, const std::function<void(const
     }
     label("");
     ImGui::Checkbox("Labels", &plan.labels);
-    tip("Names, colour bar and time stamp where the view shows them");
+    tip("Names, color bar and time stamp where the view shows them");
     ImGui::EndDisabled();
     label("");
     ImGui::BeginDisabled(work.camera.path().empty());

@@ -120,7 +120,7 @@ void MotionExport::start(Topics& work, const std::string& kind, const fs::path& 
 
 void MotionExport::cancel(Messages& messages) {
     task_.reset();
-    messages.tell("Export cancelled; nothing of it is left");
+    messages.tell("Export canceled; nothing of it is left");
 }
 
 void MotionExport::advance(Messages& messages) {

@@ -27,8 +27,8 @@ std::int64_t pictures_of_time(const Plan& plan, const Topics& work) {
 std::vector<std::int64_t> shown_iterations(const Running& running) {
     const session::Snapshot& now = running.now();
     std::vector<std::int64_t> all;
-    if (now.optimisation.history)
-        for (const session::IterationInfo& row : *now.optimisation.history)
+    if (now.optimization.history)
+        for (const session::IterationInfo& row : *now.optimization.history)
             if (row.can_show && row.build == now.scene.shown_build) all.push_back(row.iteration);
     return all;
 }

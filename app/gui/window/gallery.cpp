@@ -75,9 +75,9 @@ void Gallery::draw_card(Opening& opening, Card& card, float width, float text_he
     const bool clicked = ImGui::InvisibleButton(card.name.c_str(), {width, height});
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& colours = style().palette();
+    const Palette& colors = style().palette();
     const ImVec2 end{at.x + width, at.y + height};
-    list->AddRectFilled(at, end, ImGui::GetColorU32(colours.raised), px(6));
+    list->AddRectFilled(at, end, ImGui::GetColorU32(colors.raised), px(6));
     const ImVec2 picture_end{end.x, at.y + picture};
     if (hovered && std::exchange(under_, card.file) != card.file) since_ = ImGui::GetTime();
     if (!hovered && under_ == card.file) under_.clear();
@@ -123,7 +123,7 @@ void Gallery::draw_card(Opening& opening, Card& card, float width, float text_he
     }
     list->AddRect(
         at, end,
-        ImGui::GetColorU32(hovered ? colours.accent : ImGui::GetStyle().Colors[ImGuiCol_Border]),
+        ImGui::GetColorU32(hovered ? colors.accent : ImGui::GetStyle().Colors[ImGuiCol_Border]),
         px(6), hovered ? px(2) : px(1));
     list->PushClipRect({at.x + pad, picture_end.y}, {end.x - pad, end.y - px(6)}, true);
     ImGui::PushFont(style().fonts().bold, 0);
@@ -132,10 +132,10 @@ void Gallery::draw_card(Opening& opening, Card& card, float width, float text_he
     ImGui::PopFont();
     const float line = ImGui::GetTextLineHeight();
     list->AddText(nullptr, 0, {at.x + pad, picture_end.y + px(10) + line},
-                  ImGui::GetColorU32(colours.quiet), card.description.c_str(), nullptr,
+                  ImGui::GetColorU32(colors.quiet), card.description.c_str(), nullptr,
                   width - 2 * pad);
     list->PopClipRect();
-    tip(card.description + (card.what.empty() ? "" : "\n\nOptimised: " + card.what) + "\n" +
+    tip(card.description + (card.what.empty() ? "" : "\n\nOptimized: " + card.what) + "\n" +
         card.file.string());
     ImGui::PopID();
     if (clicked) opening.open(card.file);

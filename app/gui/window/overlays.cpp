@@ -135,19 +135,19 @@ void draw_notices(Messages& messages) {
     std::function<void()> action;
     int number = 0;
     for (auto notice = messages.notices().rbegin(); notice != messages.notices().rend(); ++notice) {
-        const Palette& colours = style().palette();
+        const Palette& colors = style().palette();
         const bool error = notice->kind == Notice::Kind::error;
         const bool warning = notice->kind == Notice::Kind::warning;
-        const ImVec4 colour = error                                   ? colours.bad
-                              : warning                               ? colours.warn
-                              : notice->kind == Notice::Kind::success ? colours.good
-                                                                      : colours.accent;
+        const ImVec4 color = error                                   ? colors.bad
+                             : warning                               ? colors.warn
+                             : notice->kind == Notice::Kind::success ? colors.good
+                                                                     : colors.accent;
         ImGui::SetNextWindowPos({screen->WorkPos.x + screen->WorkSize.x - px(12), bottom},
                                 ImGuiCond_Always, {1, 1});
         ImGui::SetNextWindowSizeConstraints({px(220), 0}, {px(400), px(220)});
         ImGui::SetNextWindowBgAlpha(0.97F);
         ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
-        ImGui::PushStyleColor(ImGuiCol_Border, colour);
+        ImGui::PushStyleColor(ImGuiCol_Border, color);
         ImGui::Begin(fmt::format("##notice{}", number++).c_str(), nullptr,
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
@@ -158,7 +158,7 @@ void draw_notices(Messages& messages) {
         ImGui::BringWindowToDisplayFront(message);
         if (ImGuiWindow* const above = lowest_above_notices())
             ImGui::BringWindowToDisplayBehind(message, above);
-        ImGui::TextColored(colour, "%s",
+        ImGui::TextColored(color, "%s",
                            error                                   ? icon::error
                            : warning                               ? icon::warning
                            : notice->kind == Notice::Kind::success ? icon::check
@@ -167,7 +167,7 @@ void draw_notices(Messages& messages) {
         ImGui::PushTextWrapPos(px(360));
         ImGui::TextUnformatted(notice->text.c_str());
         if (!notice->detail.empty() && notice->detail != notice->text)
-            wrapped_text(notice->detail, colours.quiet);
+            wrapped_text(notice->detail, colors.quiet);
         ImGui::PopTextWrapPos();
         for (const auto& [label, act] : {std::pair(&notice->button, &notice->action),
                                          std::pair(&notice->other_button, &notice->other_action)}) {
@@ -286,7 +286,7 @@ void draw_settings(Topics& work) {
     changed |= ImGui::Checkbox("Ambient occlusion", &settings.ambient_occlusion);
     tip("Darkens corners and contacts");
     changed |= ImGui::Checkbox("Grid", &settings.floor);
-    tip("A grid at the height of the lowest point at the start, in metres; things pass through it");
+    tip("A grid at the height of the lowest point at the start, in meters; things pass through it");
     heading("Files of the program");
     quiet_text("Layout, settings, recent files and autosaves are in");
     ImGui::TextUnformatted(work.scene.state_folder().c_str());

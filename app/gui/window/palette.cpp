@@ -31,7 +31,7 @@ struct Entry {
     std::function<void()> run;
 };
 
-// The score of the letters of `search` in order in `text`: beginnings of words and neighbours
+// The score of the letters of `search` in order in `text`: beginnings of words and neighbors
 // count more. Below 0: not found.
 int score_of(const std::string& text, const std::string& search) {
     const auto lower = [](char c) {

@@ -19,7 +19,7 @@ namespace hindcast::gui {
 
 Shell::Shell() {
     for (auto make :
-         {make_viewport, make_scene_file, make_scene_tree, make_optimiser, make_objective,
+         {make_viewport, make_scene_file, make_scene_tree, make_optimizer, make_objective,
           make_inspector, make_sliders, make_plots, make_results, make_gradient_check,
           make_landscape, make_identification, make_launches, make_memory, make_warnings, make_log})
         panels_.push_back(make());
@@ -106,8 +106,8 @@ void Shell::draw_menu_bar(Context& context) {
     if (work.scene.is_open()) {
         const std::filesystem::path& file = work.scene.editor().file();
         const bool unsaved = work.scene.editor().unsaved(),
-                   optimised = work.values.has_unaccepted();
-        const bool found = optimised || work.values.has_unaccepted_identification();
+                   optimized = work.values.has_unaccepted();
+        const bool found = optimized || work.values.has_unaccepted_identification();
         // In the middle where there is room, else cut, with what follows it on the screen.
         const auto wide = [](const std::string& t) { return ImGui::CalcTextSize(t.c_str()).x; };
         const float marks =
@@ -132,7 +132,7 @@ void Shell::draw_menu_bar(Context& context) {
         if (found) {
             ImGui::SameLine(0, px(6));
             ImGui::TextColored(style().palette().warn, "%s", brief ? "?" : "not accepted");
-            tip(optimised ? "The optimisation has found values that are not in the scene; "
+            tip(optimized ? "The optimization has found values that are not in the scene; "
                             "Ctrl+Enter writes them into it, Ctrl+S then saves it"
                           : "The identification has found values that are not in the scene; Accept "
                             "in its panel writes them into it, Ctrl+S then saves it");
@@ -179,9 +179,9 @@ void Shell::draw_toolbar(Context& context) {
         };
         // If there is no room for all, the buttons that are used most by their keys go first.
         const float side = ImGui::GetFrameHeight() + px(4), space = px(21);
-        const Action& optimise = actions["optimise"];
-        const bool can = optimise.enabled(work), runs = work.running.is_optimising();
-        const char* const words = runs ? "Pause optimising" : "Optimise";
+        const Action& optimize = actions["optimize"];
+        const bool can = optimize.enabled(work), runs = work.running.is_optimizing();
+        const char* const words = runs ? "Pause optimizing" : "Optimize";
         const char* const symbol = runs ? icon::pause : icon::bolt;
         float room = ImGui::GetContentRegionAvail().x - 2 * side - px(20) -
                      ImGui::CalcTextSize(fmt::format("{} {}", symbol, words).c_str()).x -
@@ -208,10 +208,10 @@ void Shell::draw_toolbar(Context& context) {
         }
         // The one thing that the program is for has words.
         if (text_button(symbol, words,
-                        fmt::format("{} ({})\n{}", optimise.name, Actions::key_name(optimise.key),
-                                    optimise.help),
+                        fmt::format("{} ({})\n{}", optimize.name, Actions::key_name(optimize.key),
+                                    optimize.help),
                         can, can && !runs))
-            optimise.run(work);
+            optimize.run(work);
         if (run) {
             ImGui::SameLine(0, px(2));
             row({"iterate", "stop", "accept", "revert"});
@@ -286,17 +286,17 @@ void Shell::default_layout(unsigned dock, bool text_beside) const {
     ImGui::DockBuilderSetNodeSize(dock, size);
     const float left_share = std::clamp(px(262) / size.x, 0.1F, 0.42F);
     const float right_share = std::clamp(px(326) / (size.x - px(262)), 0.1F, 0.42F);
-    ImGuiID centre = dock, left = 0, right = 0, left_bottom = 0, bottom = 0;
-    if (room.left) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Left, left_share, &left, &centre);
+    ImGuiID center = dock, left = 0, right = 0, left_bottom = 0, bottom = 0;
+    if (room.left) ImGui::DockBuilderSplitNode(center, ImGuiDir_Left, left_share, &left, &center);
     if (room.right)
-        ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, right_share, &right, &centre);
-    if (room.below) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Down, 0.36F, &bottom, &centre);
+        ImGui::DockBuilderSplitNode(center, ImGuiDir_Right, right_share, &right, &center);
+    if (room.below) ImGui::DockBuilderSplitNode(center, ImGuiDir_Down, 0.36F, &bottom, &center);
     if (room.left && room.below)
         ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, room.right ? 0.46F : 0.55F, &left_bottom,
                                     &left);
-    ImGuiID text = centre;
-    if (text_beside) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, 0.46F, &text, &centre);
-    if (bottom == 0) bottom = centre;
+    ImGuiID text = center;
+    if (text_beside) ImGui::DockBuilderSplitNode(center, ImGuiDir_Right, 0.46F, &text, &center);
+    if (bottom == 0) bottom = center;
     if (left == 0) left = bottom;
     if (left_bottom == 0) left_bottom = left;
     if (right == 0) right = left_bottom;
@@ -308,7 +308,7 @@ void Shell::default_layout(unsigned dock, bool text_beside) const {
                              : panel->place() == Place::bottom      ? bottom
                              : panel->place() == Place::right       ? right
                              : panel->title() == "Scene file"       ? text
-                                                                    : centre;
+                                                                    : center;
         ImGui::DockBuilderDockWindow(panel->label().c_str(), node);
         if (std::ranges::find(begun, node) != begun.end()) continue;
         begun.push_back(node);

@@ -47,9 +47,9 @@ void draw_status_bar(Context& context) {
             "(longest of late: {}); time of drawing the scene",
             duration_text(measured.longest)));
         ImGui::SameLine(px(10));
-        const Palette& colours = style().palette();
+        const Palette& colors = style().palette();
         if (now.reports.error) {
-            ImGui::PushStyleColor(ImGuiCol_Text, colours.bad);
+            ImGui::PushStyleColor(ImGuiCol_Text, colors.bad);
             cut_text(fmt::format("{}  {}", icon::error, now.reports.error->happened()),
                      left_end - ImGui::GetCursorPosX());
             ImGui::PopStyleColor();
@@ -58,7 +58,7 @@ void draw_status_bar(Context& context) {
         }
         if (const std::size_t count = work.reports.warning_count(); count > 0) {
             ImGui::TextColored(
-                colours.warn, "%s",
+                colors.warn, "%s",
                 fmt::format("{}  {} warning{}", icon::warning, count, count == 1 ? "" : "s")
                     .c_str());
             tip("A click shows what the simulation warns of, and what to do about it");
@@ -67,13 +67,13 @@ void draw_status_bar(Context& context) {
         }
         // Items that do not fit are left out.
         const auto item = [&](const std::string& text, const std::string& help,
-                              const ImVec4& colour) {
+                              const ImVec4& color) {
             if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(text.c_str()).x > left_end) return;
-            ImGui::TextColored(colour, "%s", text.c_str());
+            ImGui::TextColored(color, "%s", text.c_str());
             tip(help);
             ImGui::SameLine(0, px(16));
         };
-        const ImVec4& quiet = colours.quiet;
+        const ImVec4& quiet = colors.quiet;
         if (!now.scene.device.empty())
             item(fmt::format("{}{}{}", now.scene.device, now.scene.precision.empty() ? "" : ", ",
                              now.scene.precision),
@@ -97,7 +97,7 @@ void draw_status_bar(Context& context) {
                                  ? ";\nand memory of the graphics device that draws"
                                  : "",
                              large ? ".\nThis is a large part: save what is unsaved" : ""),
-                 large ? colours.warn : quiet);
+                 large ? colors.warn : quiet);
         }
         if (now.memory.frame_limit > 0)
             item(fmt::format("frames {} of {}",

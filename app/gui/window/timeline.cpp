@@ -1,4 +1,4 @@
-// The two axes of what is shown: simulated time, and the iteration of the optimisation. Both can be
+// The two axes of what is shown: simulated time, and the iteration of the optimization. Both can be
 // scrubbed at any moment; the bar under each slider says what is computed.
 #include <fmt/format.h>
 #include <imgui_internal.h>
@@ -24,7 +24,7 @@ constexpr float speed_width = 64;
 
 struct Mark {
     double at;  // 0 .. 1
-    ImVec4 colour;
+    ImVec4 color;
 };
 
 // A slider over whole numbers with what is there already shown in its track. True while moved.
@@ -46,12 +46,12 @@ bool scrub(const char* id, std::int64_t& value, std::int64_t first, std::int64_t
         value = wanted;
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& colours = style().palette();
+    const Palette& colors = style().palette();
     const float middle = std::floor(at.y + height / 2), thick = px(4);
     const auto x_of = [&](double part) { return at.x + inset + reach * static_cast<float>(part); };
     list->AddRectFilled({x_of(0), middle - thick / 2}, {x_of(1), middle + thick / 2},
                         ImGui::GetColorU32(ImGuiCol_FrameBgActive), thick / 2);
-    ImVec4 there = colours.accent;
+    ImVec4 there = colors.accent;
     there.w = 0.45F;
     if (computed > 0)
         list->AddRectFilled({x_of(0), middle - thick / 2},
@@ -59,12 +59,12 @@ bool scrub(const char* id, std::int64_t& value, std::int64_t first, std::int64_t
                             ImGui::GetColorU32(there), thick / 2);
     for (const Mark& mark : marks)
         list->AddLine({x_of(mark.at), middle - px(7)}, {x_of(mark.at), middle + px(7)},
-                      ImGui::GetColorU32(mark.colour), px(2));
+                      ImGui::GetColorU32(mark.color), px(2));
     const double part =
         last > first ? static_cast<double>(value - first) / static_cast<double>(last - first) : 0;
     const float knob = active ? px(8) : hovered ? px(7.5F) : px(6.5F);
     list->AddCircleFilled({x_of(std::clamp(part, 0.0, 1.0)), middle}, knob,
-                          ImGui::GetColorU32(colours.accent));
+                          ImGui::GetColorU32(colors.accent));
     tip(tooltip);
     return moved;
 }
@@ -241,32 +241,32 @@ void iteration_axis(Context& context, const Layout& layout) {
     ImGui::AlignTextToFramePadding();
     ImGui::SameLine(0, px(8));
     cut_text("Iteration", layout.left - ImGui::GetCursorPosX() - px(8));
-    tip("The second axis: every iteration of the optimisation in this session can be shown again, "
+    tip("The second axis: every iteration of the optimization in this session can be shown again, "
         "also those from before an edit of the scene");
     ImGui::SameLine(layout.left);
-    const bool any = now.optimisation.history && !now.optimisation.history->empty();
+    const bool any = now.optimization.history && !now.optimization.history->empty();
     const float width =
         ImGui::GetContentRegionAvail().x - (label_width > 0 ? label_width + px(10) : 0);
     if (!any) {
         ImGui::AlignTextToFramePadding();
         ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
         cut_text(now.values.present_parameters().empty()
-                     ? "Nothing to optimise yet: lock a quantity of the inspector into the "
-                       "optimisation"
-                     : "No iterations yet: press O to optimise",
+                     ? "Nothing to optimize yet: lock a quantity of the inspector into the "
+                       "optimization"
+                     : "No iterations yet: press O to optimize",
                  ImGui::GetContentRegionAvail().x);
         ImGui::PopStyleColor();
         return;
     }
-    const auto& history = *now.optimisation.history;
+    const auto& history = *now.optimization.history;
     const std::int64_t first = history.front().iteration, last = history.back().iteration;
-    const std::int64_t planned = std::max(last, now.optimisation.iterations_planned);
+    const std::int64_t planned = std::max(last, now.optimization.iterations_planned);
     static Held held;
     std::int64_t shown =
-        held.show(now.optimisation.shown_iteration < 0 ? last : now.optimisation.shown_iteration);
+        held.show(now.optimization.shown_iteration < 0 ? last : now.optimization.shown_iteration);
     // The state shown belongs to no iteration.
     const bool none =
-        now.optimisation.shown_iteration < 0 && !work.running.is_optimising() && held.show(-1) < 0;
+        now.optimization.shown_iteration < 0 && !work.running.is_optimizing() && held.show(-1) < 0;
     std::vector<Mark> marks;
     const auto part = [&](std::int64_t i) {
         return planned > first
@@ -277,10 +277,10 @@ void iteration_axis(Context& context, const Layout& layout) {
         if (history[k].build != history[k - 1].build)
             marks.push_back({part(history[k].iteration), style().palette().quiet});
     const bool edited = !marks.empty();
-    if (now.optimisation.best_iteration >= 0)
-        marks.push_back({part(now.optimisation.best_iteration), style().palette().good});
-    if (now.optimisation.ghost_iteration >= 0)
-        marks.push_back({part(now.optimisation.ghost_iteration), style().palette().ghost});
+    if (now.optimization.best_iteration >= 0)
+        marks.push_back({part(now.optimization.best_iteration), style().palette().good});
+    if (now.optimization.ghost_iteration >= 0)
+        marks.push_back({part(now.optimization.ghost_iteration), style().palette().ghost});
     const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
     const std::string text =
         none ? fmt::format("{}  |  loss {}", no_iteration_word(now), number_text(now.run.loss, 4))
@@ -290,16 +290,16 @@ void iteration_axis(Context& context, const Layout& layout) {
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
     if (scrub("iteration slider", shown, first, planned, part(last), marks,
               fmt::format(
-                  "{}\n\nIteration of the optimisation\nDrag to look at an earlier one.{}{}", text,
-                  now.optimisation.best_iteration >= 0
-                      ? fmt::format(" Best: {} (green).", now.optimisation.best_iteration)
+                  "{}\n\nIteration of the optimization\nDrag to look at an earlier one.{}{}", text,
+                  now.optimization.best_iteration >= 0
+                      ? fmt::format(" Best: {} (green).", now.optimization.best_iteration)
                       : "",
-                  edited ? "\nGrey: from there on of an edited scene. Iterations before "
+                  edited ? "\nGray: from there on of an edited scene. Iterations before "
                            "an edit are shown as the scene was then."
                          : ""))) {
         shown = std::min(shown, last);
         held.set(shown);
-        work.running.send(session::ShowIteration{shown == last && work.running.is_optimising()
+        work.running.send(session::ShowIteration{shown == last && work.running.is_optimizing()
                                                      ? std::nullopt
                                                      : std::optional<std::int64_t>(shown)});
     }

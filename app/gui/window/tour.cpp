@@ -35,12 +35,12 @@ const std::array<Step, steps>& all_steps() {
          "Drag in the picture to turn it, use the wheel to zoom, Space to play. The line below is "
          "time: drag it to any moment.",
          [](const Topics&) { return false; }},
-        {"Optimise",
+        {"Optimize",
          "Press O, or the blue button. Hindcast runs the scene, goes backwards through it for the "
          "exact gradient, and changes the springs so that the loss falls.",
          [](const Topics& w) {
-             return w.running.now().optimisation.history &&
-                    w.running.now().optimisation.history->size() > 5;
+             return w.running.now().optimization.history &&
+                    w.running.now().optimization.history->size() > 5;
          }},
         {"Go back",
          "The second line is the iteration: drag it to see earlier attempts. The inspector on the "
@@ -48,7 +48,7 @@ const std::array<Step, steps>& all_steps() {
          [](const Topics&) { return false; }},
         {"Change what is wanted",
          "Click the target in the scene tree, press W and drag its arrows: the picture and the "
-         "loss follow at once. Then press O again: from where it stands, the optimisation looks "
+         "loss follow at once. Then press O again: from where it stands, the optimization looks "
          "for the new place. What it finds is not in the scene yet: Ctrl+Enter accepts it, Ctrl+S "
          "saves the scene.",
          [](const Topics&) { return false; }},

@@ -33,7 +33,7 @@ Error no_window(const std::string& reason) {
     return Error("the window cannot be opened: " + reason)
         .remedy(
             "start it in a graphical session (X11), or under xvfb-run; without a window, "
-            "`hindcast optimize SCENE` optimises and `hindcast render SCENE` makes pictures");
+            "`hindcast optimize SCENE` optimizes and `hindcast render SCENE` makes pictures");
 }
 
 struct Modifier {
@@ -92,7 +92,7 @@ Window::Window(const WindowOptions& options) {
                 .remedy(
                     "install Xwayland and log in anew, or start the program under xvfb-run; "
                     "without "
-                    "a window, `hindcast optimize SCENE` optimises and `hindcast render SCENE` "
+                    "a window, `hindcast optimize SCENE` optimizes and `hindcast render SCENE` "
                     "makes pictures");
         throw no_window("there is no display (DISPLAY is not set)");
     }

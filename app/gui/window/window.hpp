@@ -58,8 +58,8 @@ public:
     int width() const;             // pixels
     int height() const;
     bool has_area() const { return width() > 0 && height() > 0; }
-    bool is_shown() const;  // it has an area and is not minimised
-    void restore();         // brings back one that is minimised
+    bool is_shown() const;  // it has an area and is not minimized
+    void restore();         // brings back one that is minimized
 
     // Files dropped onto the window.
     std::function<void(const std::vector<std::filesystem::path>&)> on_drop;

@@ -346,7 +346,7 @@ void FileDialog::draw(Topics& work) {
         ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
         work.saving.forget_name();
         ImGui::CloseCurrentPopup();
-        if (const auto cancelled = std::exchange(wish_, {}).cancelled) cancelled();
+        if (const auto canceled = std::exchange(wish_, {}).canceled) canceled();
     }
     ImGui::EndPopup();
 }

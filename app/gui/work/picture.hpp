@@ -35,14 +35,14 @@ public:
     // The frame drawn last; null before the first.
     const render::Frame* frame() const;
     const render::Stage* stage() const { return stage_.get(); }
-    std::array<double, 2> colour_range() const { return renderer_.colour_range(); }
+    std::array<double, 2> color_range() const { return renderer_.color_range(); }
     render::Renderer::Longest longest_arrow() const { return renderer_.longest_arrow(); }
     // The box around drawables in the frame drawn last, m; none if they have no position.
     std::optional<render::Bounds> bounds_of(const std::vector<int>& drawables,
                                             const render::Element& part = {}) {
         return renderer_.bounds_of(drawables, part);
     }
-    // The numbers that an element is coloured by, as Renderer::numbers_of().
+    // The numbers that an element is colored by, as Renderer::numbers_of().
     std::optional<std::array<double, 2>> numbers_of(int drawable, const render::Element& element) {
         return renderer_.numbers_of(drawable, element);
     }

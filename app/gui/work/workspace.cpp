@@ -83,11 +83,11 @@ void Workspace::finish_opening() {
     running_.send(session::Repeat{running_.looping});
     running_.set_speed(session::fitting_speed(running_.duration()));
     running_.play(true);
-    const bool optimises = std::exchange(opening_.optimise_when_open, false);
+    const bool optimizes = std::exchange(opening_.optimize_when_open, false);
     if (const std::string name = std::exchange(opening_.checkpoint_when_open, {}); !name.empty())
-        checkpoints_.use(name, optimises);
-    else if (optimises)
-        running_.optimise(session::Optimise::What::start);
+        checkpoints_.use(name, optimizes);
+    else if (optimizes)
+        running_.optimize(session::Optimize::What::start);
     results_.begin();
     if (!scene_.editor().unsaved()) opening_.offer_autosave();
 }

@@ -252,7 +252,7 @@ def net_in_warp(wp):
         nx[i] = x[i] + h * w
 
     @wp.kernel
-    def centre(x: vectors, c: vectors):
+    def center(x: vectors, c: vectors):
         wp.atomic_add(c, 0, x[wp.tid()] / count)
 
     @wp.kernel
@@ -292,7 +292,7 @@ def net_in_warp(wp):
             for t in range(STEPS):
                 wp.launch(pull, len(ends), [ends, rests, stiffness, x[t], v[t]], [force[t]])
                 wp.launch(move, n, [free, x[t], v[t], force[t]], [x[t + 1], v[t + 1]])
-            wp.launch(centre, n, [x[STEPS]], [c])
+            wp.launch(center, n, [x[STEPS]], [c])
             wp.launch(miss, 1, [c], [loss])
         tape.backward(loss)
 

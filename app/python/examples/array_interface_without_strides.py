@@ -1,6 +1,6 @@
 """Arrays whose interface says nothing of strides, or says None, are C-contiguous: both are taken.
 
-Strides that are given are honoured, negative ones too, and what a kernel cannot read is refused with
+Strides that are given are honored, negative ones too, and what a kernel cannot read is refused with
 the reason.
 """
 

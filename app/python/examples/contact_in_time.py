@@ -31,7 +31,7 @@ def contact_at_ends(i: hc.Int, force: hc.Read[hc.vec2], start: hc.Read[hc.vec2],
         d = y - x
         n = hc.normalize(d)
         approach = hc.dot(w - v, n)
-        # Equal masses exchange their speeds along the line of centres.
+        # Equal masses exchange their speeds along the line of centers.
         given = hc.select((hc.dot(d, d) < 4 * radius**2) & (approach < 0), approach, hc.real(0))
         v, w = v + n * given, w - n * given
         v.y = hc.select((x.y > ceiling) & (v.y > 0), -v.y, v.y)

@@ -33,7 +33,7 @@ def smaller(picture, times):
     return parts.mean(axis=(1, 3)).round().astype(np.uint8)
 
 
-def colours(values, low=None, high=None):
+def colors(values, low=None, high=None):
     """Numbers [height, width] as a picture, from dark blue over green to yellow."""
     low = np.min(values) if low is None else low
     high = np.max(values) if high is None else high
@@ -54,7 +54,7 @@ def curves(lines, width=320, height=240, margin=16):
     rows, columns = np.mgrid[0:height, 0:width] + 0.5
     frame = (np.abs(columns - margin) < 0.6) | (np.abs(rows - (height - margin)) < 0.6)
     canvas[frame & (columns >= margin - 1) & (rows <= height - margin + 1)] = (90, 96, 106)
-    for x, y, colour in lines:
+    for x, y, color in lines:
         places = (np.stack([np.ravel(x), np.ravel(y)], axis=1) - low) / (high - low) * size + margin
         places[:, 1] = height - places[:, 1]
         ends = zip(places[:-1], places[1:]) if len(places) > 1 else [(places[0], places[0])]
@@ -66,5 +66,5 @@ def curves(lines, width=320, height=240, margin=16):
             distance = np.hypot(columns - a[0] - along * d[0], rows - a[1] - along * d[1])
             thick = 1.1 if len(places) > 1 else 3.5
             cover = np.maximum(cover, np.clip(thick + 0.5 - distance, 0, 1))
-        canvas += cover[..., None] * (np.array(colour) - canvas)
+        canvas += cover[..., None] * (np.array(color) - canvas)
     return canvas.round().astype(np.uint8)

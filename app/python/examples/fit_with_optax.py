@@ -60,10 +60,10 @@ if "--picture" in sys.argv:
 
     height = hc.scene(scene)
     lines = []
-    for value, colour in ((60.0, (235, 120, 90)), (history[12][0], (230, 190, 90)), (stiffness, (110, 200, 250))):
+    for value, color in ((60.0, (235, 120, 90)), (history[12][0], (230, 190, 90)), (stiffness, (110, 200, 250))):
         height["cage.stiffness"] = value
         height.run(keep="position")
-        lines.append((np.arange(31), height.state("position")[:, 0, 2], colour))
+        lines.append((np.arange(31), height.state("position")[:, 0, 2], color))
     dots = [([k], [z], (240, 240, 240)) for k, z in zip(at, seen[:, 2])]
     search = np.array(history)
     found = [(np.arange(150), np.log10(search[:, 1] + 1e-16), (110, 200, 250))]

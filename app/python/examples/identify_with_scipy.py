@@ -50,10 +50,10 @@ if "--picture" in sys.argv:
     from drawing import beside, curves, save
 
     lines = []
-    for values, colour in (((100, 10), (235, 120, 90)), ((stiffness, damping), (110, 200, 250))):
+    for values, color in (((100, 10), (235, 120, 90)), ((stiffness, damping), (110, 200, 250))):
         for path, value in zip(paths, values):
             sim[path] = value
         sim.run(keep="position")
-        lines.append((np.arange(31), sim.state("position")[:, 0, 2], colour))
+        lines.append((np.arange(31), sim.state("position")[:, 0, 2], color))
     dots = [([step], [place[2]], (240, 240, 240)) for step, place in zip(at, seen)]
     save(sys.argv[-1], beside(sim.render(8, width=320, height=240), curves(lines + dots)))

@@ -67,7 +67,7 @@ print(f"amount {after(0.037):.6f}, its derivative {slope:.9f}, by differences {d
 assert abs(slope - difference) < 1e-6 * abs(slope)
 
 if "--picture" in sys.argv:
-    from drawing import beside, colours, save
+    from drawing import beside, colors, save
 
     shown = [a.numpy().reshape(n, n, 2)[..., 1].copy()]
     for steps in (1500, 4000):
@@ -75,4 +75,4 @@ if "--picture" in sys.argv:
             there.forward()
             back.forward()
         shown.append(a.numpy().reshape(n, n, 2)[..., 1].copy())
-    save(sys.argv[-1], beside(*(colours(c, 0, 0.4) for c in shown)))
+    save(sys.argv[-1], beside(*(colors(c, 0, 0.4) for c in shown)))

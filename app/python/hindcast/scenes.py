@@ -1,4 +1,4 @@
-"""Scenes: simulations that are run, differentiated and optimised, with values that paths name.
+"""Scenes: simulations that are run, differentiated and optimized, with values that paths name.
 
     sim = hc.load("scenes/spring_cage.json")
     sim["cage.stiffness"] = 120.0
@@ -38,7 +38,7 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Optimized:
-    """What an optimisation came to."""
+    """What an optimization came to."""
 
     loss: float  # the lowest
     history: np.ndarray  # losses, one before each update and one after the last
@@ -327,7 +327,7 @@ class Simulation:
             parts.append(numbers.ravel())
         return np.concatenate(parts)
 
-    # ---- optimisation
+    # ---- optimization
 
     def optimize(
         self,
@@ -335,9 +335,9 @@ class Simulation:
         callback: Callable[[int, float], Any] | None = None,
         progress: bool = False,
     ) -> Optimized:
-        """Improves the scene's parameters with the scene's optimiser.
+        """Improves the scene's parameters with the scene's optimizer.
 
-        Afterwards the simulation has the best ones, also if it was interrupted. iterations: so many
+        Afterward the simulation has the best ones, also if it was interrupted. iterations: so many
         updates instead of the scene's. callback(iteration, loss) is called before each update and
         after the last; it may read values, and return False to stop. progress: a bar, with tqdm.
         """

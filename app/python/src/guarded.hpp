@@ -99,7 +99,7 @@ public:
     }
 
 private:
-    std::recursive_mutex mutex_;  // an optimisation's callback may read values
+    std::recursive_mutex mutex_;  // an optimization's callback may read values
     T object_;
     std::exception_ptr error_;
 };

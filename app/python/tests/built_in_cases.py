@@ -264,7 +264,7 @@ def solid_lumped_mass(rng):
         "density", "volume"]
 
 
-def neighbours(u):
+def neighbors(u):
     p = np.pad(u, 1)
     return p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]
 
@@ -274,7 +274,7 @@ def wave_level(rng, rows, columns, damped=False):
     u, older = rng.standard_normal((2, rows, columns))
     speed, damping = rng.uniform(0.5, 1, (2, rows, columns))
     k, a = (0.5 * speed) ** 2, damped * damping * 0.05
-    expected = (2 * u - (1 - a) * older + k * (neighbours(u) - 4 * u)) / (1 + a)
+    expected = (2 * u - (1 - a) * older + k * (neighbors(u) - 4 * u)) / (1 + a)
     given = dict(speed=speed.ravel(), ratio=0.5, u=u.ravel(), older=older.ravel())
     if damped:
         given.update(damping=damping.ravel(), half_step=0.05)
@@ -287,7 +287,7 @@ def wave_energy(rng, rows, columns):
     u, w = rng.standard_normal((2, rows, columns))
     speed = rng.uniform(0.5, 1, (rows, columns))
     k = (0.5 * speed) ** 2
-    energy = np.sum((u - w) ** 2 / k + u * (4 * w - neighbours(w))) / 2
+    energy = np.sum((u - w) ** 2 / k + u * (4 * w - neighbors(w))) / 2
     given = dict(speed=speed.ravel(), ratio=0.5, u=u.ravel(), w=w.ravel(), scale=2.0,
                  value=np.zeros(1))
     return rows * columns, given, {"value": [2 * energy]}, ["speed", "u", "w"]
@@ -307,10 +307,10 @@ def surface_of(rng, surface, d):
         n = rng.standard_normal(d)
         unit = n / np.linalg.norm(n)
         return dict(normal=tuple(n), offset=0.1), x, v, x @ unit - 0.1, np.tile(unit, (6, 1))
-    centre = 0.1 * rng.standard_normal(d)
-    away = x - centre
+    center = 0.1 * rng.standard_normal(d)
+    away = x - center
     distance = np.linalg.norm(away, axis=1)
-    return (dict(center=tuple(centre), radius=0.4), x, v, distance - 0.4,
+    return (dict(center=tuple(center), radius=0.4), x, v, distance - 0.4,
             away / distance[:, None])
 
 

@@ -17,12 +17,12 @@ class CapturedCall:
         self.results = [Memory(driver, np.full(s, np.nan, dtype), self.stream) for s in shapes]
         program.stream = driver.stream()
         driver.begin_capture(program.stream)
-        waits, allocations = driver.count("synchronisations"), driver.count("allocations")
+        waits, allocations = driver.count("synchronizations"), driver.count("allocations")
         program.execute(
             [(m.address, o.shape, o.dtype) for m, o in zip(self.operands, operands)],
             [(m.address, s, dtype) for m, s in zip(self.results, shapes)],
         )
-        assert driver.count("synchronisations") == waits
+        assert driver.count("synchronizations") == waits
         assert driver.count("allocations") == allocations
         self.graph = driver.instantiate(driver.end_capture(program.stream))
         program.stream = self.stream

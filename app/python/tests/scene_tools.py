@@ -32,7 +32,7 @@ def program():
     pytest.fail("the program hindcast is not built beside the module")
 
 
-def optimised(folder, scene, *options):
+def optimized(folder, scene, *options):
     """What `hindcast optimize` leaves: rows of the history."""
     subprocess.run(
         [program(), "optimize", str(scene), "--quiet", "--output", str(folder), *options],

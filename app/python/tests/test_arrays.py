@@ -47,7 +47,7 @@ def test_shares_memory_with_numpy(name):
         lambda x: np.broadcast_to(x[0], (4, 3)),
     ],
 )
-def test_strides_are_honoured(view):
+def test_strides_are_honored(view):
     x = np.arange(21.0).reshape(7, 3)
     wanted = view(x)
     a = hc.array(wanted)

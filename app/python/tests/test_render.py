@@ -28,12 +28,12 @@ def read_png(data):
             zlib.crc32(name + body),
         )
         if name == b"IHDR":
-            width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", body)
+            width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", body)
             assert depth == 8 and interlaced == 0
         elif name == b"IDAT":
             packed += body
         at += 12 + size
-    channels = {0: 1, 2: 3, 6: 4}[colour]
+    channels = {0: 1, 2: 3, 6: 4}[color]
     lines = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + width * channels)
     result = np.zeros((height, width * channels), np.uint8)
     for y, line in enumerate(lines):

@@ -155,7 +155,7 @@ def test_a_type_checker_finds_what_is_wrong(tmp_path):
         "d: hc.Device = hc.device('cpu', threads=2)\n"
         "def items(launch: hc.Launch) -> int:\n"
         "    launch.forward()\n"
-        "    launch.colour()\n"
+        "    launch.color()\n"
         "    return launch.dim\n"
         "a: hc.Array = hc.zeros(4, hc.vec3)\n"
         "extents: tuple[int, ...] = a.numpy().shape\n"

@@ -336,8 +336,8 @@ def test_single_precision(point):
 
 def test_what_is_refused(loss, point):
     make = lambda **k: hc.torch.simulation(**{"scene": CAGE, "inputs": INPUTS, **k})
-    with pytest.raises(hc.Error, match="final:colour"):
-        make(outputs=["final:colour"])
+    with pytest.raises(hc.Error, match="final:color"):
+        make(outputs=["final:color"])
     with pytest.raises(ValueError, match="neither 'f32' nor 'f64'"):
         make(precision="f16")
     with pytest.raises(TypeError, match="a list of paths"):
@@ -346,8 +346,8 @@ def test_what_is_refused(loss, point):
         make(outputs="loss")
     with pytest.raises(TypeError, match="scene: a file, or its text or dict"):
         make(scene=3)
-    with pytest.raises(hc.Error, match="cage.colour"):
-        make(inputs=["cage.colour"])
+    with pytest.raises(hc.Error, match="cage.color"):
+        make(inputs=["cage.color"])
     with pytest.raises(ValueError, match=r"the shape is \(7,\), but the scene's value has \(8,\)"):
         loss(point[0][:7], *point[1:])
     with pytest.raises(ValueError, match="2 values are given"):

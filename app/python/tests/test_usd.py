@@ -117,7 +117,7 @@ def test_things_that_fly_and_turn(tmp_path, things_file):
         low, high = points.GetExtentAttr().Get(code)
         np.testing.assert_allclose(low, flown.min(axis=0) - width / 2, rtol=1e-5)
         np.testing.assert_allclose(high, flown.max(axis=0) + width / 2, rtol=1e-5)
-        # A point of the box that is at (1, 2, 0.5) from its centre.
+        # A point of the box that is at (1, 2, 0.5) from its center.
         transform = UsdGeom.Xformable(things["door"]).ComputeLocalToWorldTransform(code)
         corner = transform.Transform((1, 2, 0.5))
         c, s = math.cos(2 * t), math.sin(2 * t)

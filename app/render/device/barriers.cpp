@@ -20,7 +20,7 @@ Meaning meaning_of(Use use) {
     using Layout = vk::ImageLayout;
     switch (use) {
         case Use::nothing: return {Stage::eNone, Access::eNone, Layout::eUndefined, false};
-        case Use::colour_attachment:
+        case Use::color_attachment:
             return {Stage::eColorAttachmentOutput,
                     Access::eColorAttachmentRead | Access::eColorAttachmentWrite,
                     Layout::eColorAttachmentOptimal, true};
@@ -28,7 +28,7 @@ Meaning meaning_of(Use use) {
             return {Stage::eEarlyFragmentTests | Stage::eLateFragmentTests,
                     Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite,
                     Layout::eDepthStencilAttachmentOptimal, true};
-        case Use::depth_resolve:  // is done where colours are
+        case Use::depth_resolve:  // is done where colors are
             return {Stage::eLateFragmentTests | Stage::eColorAttachmentOutput,
                     Access::eDepthStencilAttachmentWrite | Access::eColorAttachmentRead |
                         Access::eColorAttachmentWrite,

@@ -2,7 +2,7 @@
 // gives the barrier that must stand between the two.
 //
 //     Barriers barriers;
-//     barriers.use(colour.state(), Use::colour_attachment);
+//     barriers.use(color.state(), Use::color_attachment);
 //     barriers.use(range, Use::compute_write);
 //     barriers.record(commands);                 // one vkCmdPipelineBarrier2, or nothing
 //

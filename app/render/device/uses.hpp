@@ -13,7 +13,7 @@ class VulkanContext;
 
 enum class Use : std::uint8_t {
     nothing,
-    colour_attachment,  // drawn to, or resolved to
+    color_attachment,  // drawn to, or resolved to
     depth_attachment,
     depth_resolve,
     fragment_sample,  // read by a fragment shader
@@ -32,7 +32,7 @@ enum class Use : std::uint8_t {
     host_read,
 };
 
-// The barrier between two uses of a colour image, and of a buffer, recorded at once. With an image
+// The barrier between two uses of a color image, and of a buffer, recorded at once. With an image
 // that was `nothing` or `acquired` before, what it held is of no interest.
 void record_barrier(VulkanContext& context, VkCommandBuffer commands, VkImage image, Use before,
                     Use after);

@@ -38,7 +38,7 @@ struct ContextOptions {
     // the first discrete one, then any.
     std::string device;
     std::optional<std::array<std::uint8_t, 16>> uuid;
-    // Validation layers with synchronisation and best practices: for tests and debugging. Also on
+    // Validation layers with synchronization and best practices: for tests and debugging. Also on
     // with HINDCAST_VULKAN_VALIDATION=1. Throws Error if asked for here and not installed.
     bool validation = false;
     // Every message of the layers; without it they are logged as errors.

@@ -15,8 +15,8 @@ AddObjectTask::AddObjectTask(const Editor& editor, const Registry& registry, mod
     label_ = found->title;
     make_ = [&registry, found](const document::Document& document,
                                const std::filesystem::path& file, const std::string& name,
-                               const std::atomic<bool>* cancelled) {
-        return with_default_object(document, file, registry, *found, name, cancelled);
+                               const std::atomic<bool>* canceled) {
+        return with_default_object(document, file, registry, *found, name, canceled);
     };
     begin(editor);
 }
@@ -35,7 +35,7 @@ void AddObjectTask::begin(const Editor& editor) {
     ready_ = false;
     background_.start(
         [this, file = editor.place()] {
-            made_ = make_(*document_, file, name_, &background_.cancelled());
+            made_ = make_(*document_, file, name_, &background_.canceled());
         },
         [this](const std::optional<Error>& failure) {
             problem_ = failure;

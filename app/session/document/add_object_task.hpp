@@ -26,7 +26,7 @@ public:
     // thread. `stem`: what the name begins with; `label`: the words for the object meanwhile.
     using Make = std::function<document::Document(
         const document::Document&, const std::filesystem::path& file, const std::string& name,
-        const std::atomic<bool>* cancelled)>;
+        const std::atomic<bool>* canceled)>;
     AddObjectTask(const Editor& editor, std::string label, std::string stem, Make make);
 
     const std::string& label() const { return label_; }

@@ -29,7 +29,7 @@ struct Surroundings {
         std::vector<double> first;  // where its first point starts
     };
     std::vector<Body> bodies;
-    std::vector<std::string> paths;  // of numbers that may be optimised
+    std::vector<std::string> paths;  // of numbers that may be optimized
 };
 
 Surroundings look(const Document& document, const std::filesystem::path& file,
@@ -126,7 +126,7 @@ private:
         return {f.unit_text == "m" ? near_body() : zero, vector_node(up()), zero};
     }
 
-    // Half a metre beside where the first body starts.
+    // Half a meter beside where the first body starts.
     Node near_body() const {
         std::vector<double> place = up();
         for (const Surroundings::Body& body : s_.bodies)
@@ -139,7 +139,7 @@ private:
     }
 
     std::vector<Node> lists_of_vectors(const Field& f) const {
-        std::vector<Node> list{Node::array({vector_node(up())})};  // one point, a metre up
+        std::vector<Node> list{Node::array({vector_node(up())})};  // one point, a meter up
         if (f.key == "positions")
             list.push_back(near_body());
         else if (f.unit_text == "m")
@@ -268,7 +268,7 @@ private:
 // `alone`: without a companion.
 Document make(const Document& document, const std::filesystem::path& file, const Registry& registry,
               const model::ModuleType& type, const std::string& name, bool alone,
-              const std::atomic<bool>* cancelled) {
+              const std::atomic<bool>* canceled) {
     DeviceOptions device_options;
     device_options.kind = DeviceKind::interpreter;  // nothing runs
     device_options.threads = 1;
@@ -303,7 +303,7 @@ Document make(const Document& document, const std::filesystem::path& file, const
         return object;
     };
     const auto builds = [&](Node object) -> std::optional<Document> {
-        if (cancelled != nullptr && *cancelled) throw Error("nothing is added any more");
+        if (canceled != nullptr && *canceled) throw Error("nothing is added any more");
         Document changed = base;
         changed.set(list + "/-", std::move(object));
         try {
@@ -356,7 +356,7 @@ Document make(const Document& document, const std::filesystem::path& file, const
     if (with_companion) {
         try {
             return make(*with_companion, file, registry, *companion, name + "_" + companion->type,
-                        true, cancelled);
+                        true, canceled);
         } catch (const Error& error) {
             last.note(error.what());
         }
@@ -369,8 +369,8 @@ Document make(const Document& document, const std::filesystem::path& file, const
 
 Document with_default_object(const Document& document, const std::filesystem::path& file,
                              const Registry& registry, const model::ModuleType& type,
-                             const std::string& name, const std::atomic<bool>* cancelled) {
-    return make(document, file, registry, type, name, false, cancelled);
+                             const std::string& name, const std::atomic<bool>* canceled) {
+    return make(document, file, registry, type, name, false, canceled);
 }
 
 }  // namespace hindcast::session

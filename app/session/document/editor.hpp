@@ -63,7 +63,7 @@ public:
     void open_autosave(const Autosave& found);
     static void discard_autosave(const Autosave& found);
     // Autosaves unsaved changes once more and leaves the autosave there, as a crash would. The
-    // editor must not be used afterwards. False: nothing was unsaved.
+    // editor must not be used afterward. False: nothing was unsaved.
     bool leave_autosave();
     std::vector<std::filesystem::path> recent() const;  // existing files, newest first
 

@@ -37,14 +37,14 @@ void IdentificationTask::run() {
     options.allowed_paths = wanted_.allowed_paths;
     simulation_ = std::make_unique<Simulation>(Scene::of(*document_, file_), registry_, options);
     run_ = std::make_unique<IdentificationRun>(*simulation_, registry_);
-    run_->identification().function().end_when([this] { return background_.cancelled().load(); });
+    run_->identification().function().end_when([this] { return background_.canceled().load(); });
     const auto starts = run_->identification().starts(wanted_.starts, wanted_.seed);
     for (const std::string& text : wanted_.validate) run_->validate_with(text);
-    if (background_.cancelled()) return;
+    if (background_.canceled()) return;
     tell({Phase::checking});
     run_->check(wanted_.fit);
     keep_outcome();
-    if (wanted_.fit && !background_.cancelled() && !stopped_) {
+    if (wanted_.fit && !background_.canceled() && !stopped_) {
         Progress progress{Phase::fitting};
         tell(progress);
         Identification::Options how{.iterations = wanted_.iterations, .watch = {}};
@@ -54,7 +54,7 @@ void IdentificationTask::run() {
             progress.costs.resize(start + 1);
             progress.costs[start].push_back(cost);
             tell(progress);
-            return !stopped_ && !background_.cancelled();
+            return !stopped_ && !background_.canceled();
         };
         run_->fit(starts, how);
         keep_outcome();

@@ -88,8 +88,8 @@ public:
             for (std::size_t k = 0; k < list->size(); ++k) paths(list->item(k), "parameters");
         for (const char* key : {"outputs", "view"})
             if (Node* const node = root.find(key)) paths(*node, key);
-        if (Node* const optimiser = root.find("optimizer"))
-            keys(optimiser->find("groups"), "optimizer.groups");
+        if (Node* const optimizer = root.find("optimizer"))
+            keys(optimizer->find("groups"), "optimizer.groups");
         if (Node* const list = root.find("checkpoints"))
             for (std::size_t k = 0; k < list->size(); ++k)
                 keys(list->item(k).find("values"), "checkpoints");
@@ -135,7 +135,7 @@ private:
         if (new_name_ != nullptr) node = Node(*new_name_ + text.substr(name_.size()));
     }
 
-    // Keys that are paths: of the optimiser's groups, where parameters name none, and of the
+    // Keys that are paths: of the optimizer's groups, where parameters name none, and of the
     // values of checkpoints.
     void keys(Node* const old, const std::string& label) {
         if (old == nullptr || !old->is_object()) return;

@@ -26,7 +26,7 @@ public:
     // restricted to some components, the copy has the components without a parameter. For any other
     // parameter, and for a group, it is an error that says why.
     std::string duplicate(const std::string& pointer);
-    // Removes an object of a section, a parameter or a group of the optimiser.
+    // Removes an object of a section, a parameter or a group of the optimizer.
     void remove(const std::string& pointer);
     // Changes all references to the old name too (paths, bodies, controllers).
     void rename(const std::string& pointer, const std::string& name);

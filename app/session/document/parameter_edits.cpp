@@ -97,11 +97,11 @@ void need_unclaimed(const Document& document, const Cover& cover, const std::str
     const Node* const list = list_of(document);
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
         if (k != except && cover_of(list->item(k)).meets(cover))
-            throw Error("'" + path + "' is optimised already: a number belongs to one parameter")
+            throw Error("'" + path + "' is optimized already: a number belongs to one parameter")
                 .remedy("restrict the parameter that is there by \"components\" or \"select\"");
 }
 
-// The optimiser's groups, made if they are not there.
+// The optimizer's groups, made if they are not there.
 Node& made_groups(Document& document) {
     if (document.find("/optimizer") == nullptr)  // the defaults without one
         document.set("/optimizer", Node::object({{"type", "lbfgs"}}));
@@ -218,11 +218,11 @@ std::vector<std::string> ParameterEdits::parameters_of(const std::string& path) 
     return pointers;
 }
 
-bool ParameterEdits::is_optimised(const std::string& path) const {
+bool ParameterEdits::is_optimized(const std::string& path) const {
     return !parameters_of(path).empty();
 }
 
-void ParameterEdits::set_optimised(const std::string& path, bool on) {
+void ParameterEdits::set_optimized(const std::string& path, bool on) {
     Path::parse(path);
     const std::vector<std::string> there = parameters_of(path);
     if (!there.empty() == on) return;
@@ -232,7 +232,7 @@ void ParameterEdits::set_optimised(const std::string& path, bool on) {
     }
     Document changed = needed_document();
     remove_parameters(changed, there);
-    replace(std::move(changed), "Do not optimise " + path);
+    replace(std::move(changed), "Do not optimize " + path);
 }
 
 std::string ParameterEdits::add_parameter(const std::string& path) {
@@ -243,7 +243,7 @@ std::string ParameterEdits::add_parameter(const std::string& path) {
     const std::size_t count = list_of(changed)->size();
     need_unclaimed(changed, cover_of(fresh), path, count);
     changed.set("/parameters/-", fresh);
-    replace(std::move(changed), "Optimise " + path);
+    replace(std::move(changed), "Optimize " + path);
     return pointer_to(count);
 }
 

@@ -1,8 +1,8 @@
-// Edits of the optimisation's parameters and their groups. A number of the scene belongs to at most
+// Edits of the optimization's parameters and their groups. A number of the scene belongs to at most
 // one parameter, a parameter to exactly one group.
 //
 // A group is a name that parameters have as "group" (by default their path), and a factor on their
-// rate in the optimiser's "groups". An edit that removes the last parameter of a group removes its
+// rate in the optimizer's "groups". An edit that removes the last parameter of a group removes its
 // factor in the same undo step, since a scene with a factor of no parameter does not run.
 #pragma once
 
@@ -20,8 +20,8 @@ class ParameterEdits : public EditedDocument {
 public:
     // Adds {"path": path} to "parameters", or removes every parameter of that path or of numbers
     // within it.
-    void set_optimised(const std::string& path, bool on);
-    bool is_optimised(const std::string& path) const;  // it or some of its numbers
+    void set_optimized(const std::string& path, bool on);
+    bool is_optimized(const std::string& path) const;  // it or some of its numbers
     std::vector<std::string> parameters_of(const std::string& path) const;  // their pointers
     // Returns its pointer. An error if another parameter has some of its numbers.
     std::string add_parameter(const std::string& path);

@@ -1,5 +1,5 @@
 // Numbers as the user writes them: an expression in which numbers carry units, held against the
-// unit of the field. Every value is a number of SI units with the exponents of metre, kilogram and
+// unit of the field. Every value is a number of SI units with the exponents of meter, kilogram and
 // second; angles are numbers (1 deg = pi/180). A result without any unit is taken in the field's.
 //
 //     expression := term (('+' | '-') term)*

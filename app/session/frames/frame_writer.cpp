@@ -24,10 +24,10 @@ std::vector<std::int64_t> shape_of(const render::Channel& channel) {
     return {channel.elements, channel.components};
 }
 
-// True if a field shows its own values in these colours.
-bool shows_own(const ValueSource* colour, const std::string& array) {
-    return colour == nullptr || colour->of != ValueSource::Of::field || colour->array != array ||
-           colour->kind == ValueSource::Kind::array;
+// True if a field shows its own values in these colors.
+bool shows_own(const ValueSource* color, const std::string& array) {
+    return color == nullptr || color->of != ValueSource::Of::field || color->array != array ||
+           color->kind == ValueSource::Kind::array;
 }
 
 }  // namespace
@@ -49,38 +49,38 @@ public:
             put(arrows != nullptr ? array_of(*arrows) : nullptr, channel(plan_.arrows), 0);
             for (const PlacedArrows& placed : plan_.placed) put(placed, arrows);
         }
-        write_colours();
+        write_colors();
     }
 
-    void write_colours() const {
-        const auto found = m_.scene->colour_sources.find(m_.contents.colour);
-        const ValueSource* const colour =
-            found == m_.scene->colour_sources.end() ? nullptr : &found->second;
+    void write_colors() const {
+        const auto found = m_.scene->color_sources.find(m_.contents.color);
+        const ValueSource* const color =
+            found == m_.scene->color_sources.end() ? nullptr : &found->second;
         for (const FieldChannel& field : plan_.fields) {
-            const bool other = colour != nullptr && colour->of == ValueSource::Of::field &&
-                               colour->array == field.array;
-            const bool of_host = other && (colour->kind == ValueSource::Kind::quantity ||
-                                           colour->kind == ValueSource::Kind::quantity_gradient);
+            const bool other = color != nullptr && color->of == ValueSource::Of::field &&
+                               color->array == field.array;
+            const bool of_host = other && (color->kind == ValueSource::Kind::quantity ||
+                                           color->kind == ValueSource::Kind::quantity_gradient);
             if (of_host) {
-                paint(*colour, {field.channel});
+                paint(*color, {field.channel});
                 continue;
             }
-            const Array* const from = other ? array_of(*colour) : nullptr;
+            const Array* const from = other ? array_of(*color) : nullptr;
             put(from != nullptr ? from : kept(m_.frame, field.array), channel(field.channel), 0);
         }
-        write_targets(colour);
-        colours(colour);
+        write_targets(color);
+        colors(color);
     }
 
 private:
     // Writes the target values of fields.
-    void write_targets(const ValueSource* colour) const {
+    void write_targets(const ValueSource* color) const {
         FrameWriter::Targets& kept = w_.targets_;
         const Trajectory& t = *m_.trajectory;
         if (kept.scene != m_.scene || kept.parameters != t.parameters || kept.base != t.base)
             kept = {m_.scene, t.parameters, t.base, {}};
         for (const TargetChannel& target : plan_.targets) {
-            if (!shows_own(colour, target.array)) {
+            if (!shows_own(color, target.array)) {
                 kernels_.fill(channel(target.channel), hidden);
                 continue;
             }
@@ -119,22 +119,22 @@ private:
         for (const int c : {to.places, to.vectors}) kernels_.fill(channel(c), 0);
     }
 
-    void colours(const ValueSource* source) const {
+    void colors(const ValueSource* source) const {
         const auto paints = [&](ValueSource::Kind kind) {
             return source != nullptr && source->kind == kind &&
                    source->of != ValueSource::Of::field;
         };
         if (paints(ValueSource::Kind::quantity) || paints(ValueSource::Kind::quantity_gradient)) {
             std::vector<int> channels;
-            if (plan_.colour >= 0) channels.push_back(plan_.colour);
+            if (plan_.color >= 0) channels.push_back(plan_.color);
             for (const SegmentChannel& s : plan_.segments) channels.push_back(s.channel);
             paint(*source, channels);
         } else if (paints(ValueSource::Kind::array) || paints(ValueSource::Kind::array_gradient)) {
-            const Array* const from = plan_.colour < 0 ? nullptr : array_of(*source);
+            const Array* const from = plan_.color < 0 ? nullptr : array_of(*source);
             if (from == nullptr || from->elements() != plan_.points) return hide_all();
-            kernels_.magnitude(*from, channel(plan_.colour));
-            for (const SegmentChannel& s : plan_.segments)  // between the colours of their ends
-                kernels_.middle(channel(plan_.colour), ends_of(s), channel(s.channel));
+            kernels_.magnitude(*from, channel(plan_.color));
+            for (const SegmentChannel& s : plan_.segments)  // between the colors of their ends
+                kernels_.middle(channel(plan_.color), ends_of(s), channel(s.channel));
         } else if (paints(ValueSource::Kind::shown)) {
             hide_all();
             for (const ValueSource::Part& part : source->parts)
@@ -145,7 +145,7 @@ private:
     }
 
     void hide_all() const {
-        if (plan_.colour >= 0) kernels_.fill(channel(plan_.colour), hidden);
+        if (plan_.color >= 0) kernels_.fill(channel(plan_.color), hidden);
         for (const SegmentChannel& s : plan_.segments) kernels_.fill(channel(s.channel), hidden);
     }
 
@@ -256,7 +256,7 @@ private:
                std::vector<double>& values) const {
         if (numbers.empty()) return false;
         const std::string& owner = m_.scene->quantities[source.quantity].owner;
-        if (source.of == ValueSource::Of::range && c == plan_.colour) {
+        if (source.of == ValueSource::Of::range && c == plan_.color) {
             std::copy(numbers.begin(), numbers.end(), values.begin() + source.first);
             return true;
         }
@@ -273,7 +273,7 @@ private:
             values = numbers;
             return true;
         }
-        if (source.of != ValueSource::Of::surface || c != plan_.colour) return false;
+        if (source.of != ValueSource::Of::surface || c != plan_.color) return false;
         for (const render::Drawable& t : plan_.stage->drawables)
             if (!t.ghost && t.name == owner && t.kind == render::Drawable::Kind::surface)
                 surface(t, numbers, values);
@@ -324,9 +324,9 @@ render::Frame FrameJob::frame() const {
         // Arrows at contacts and joints are seen through the bodies.
         if (!drawn || own) f.numbers[k] = {drawn ? 1.0 : 0.0};
     }
-    const auto colour = scene->colour_sources.find(input.contents.colour);
+    const auto color = scene->color_sources.find(input.contents.color);
     for (const TargetChannel& target : scene->plan.targets)
-        if (colour != scene->colour_sources.end() && !shows_own(&colour->second, target.array))
+        if (color != scene->color_sources.end() && !shows_own(&color->second, target.array))
             f.numbers[static_cast<std::size_t>(target.drawable)] = {0};
     return f;
 }
@@ -350,13 +350,13 @@ void FrameWriter::release() {
     exchange_ = nullptr;
 }
 
-std::optional<std::array<double, 2>> FrameWriter::colour_range(const FrameJob& job) {
+std::optional<std::array<double, 2>> FrameWriter::color_range(const FrameJob& job) {
     using Kind = render::Drawable::Kind;
     const StagePlan& plan = job.input.scene->plan;
     const render::Stage& stage = *plan.stage;
     if (measured_of_ != plan.stage) {
         measured_.assign(stage.channels.size(), Array());
-        coloured_.clear();
+        colored_.clear();
         const auto need = [&](int number) -> const render::Channel& {
             const render::Channel& channel = stage.channels[static_cast<std::size_t>(number)];
             Array& array = measured_[static_cast<std::size_t>(number)];
@@ -367,19 +367,19 @@ std::optional<std::array<double, 2>> FrameWriter::colour_range(const FrameJob& j
             if (t.ghost || t.values < 0 || t.kind == Kind::arrows) continue;
             const render::Channel& channel = need(t.values);
             const bool points = t.kind == Kind::points;
-            coloured_.push_back(
+            colored_.push_back(
                 {t.values, points ? t.first : 0, points ? t.count : channel.elements});
         }
-        if (plan.colour >= 0) need(plan.colour);
+        if (plan.color >= 0) need(plan.color);
         for (const SegmentChannel& segments : plan.segments) need(segments.channel);
         for (const FieldChannel& field : plan.fields) need(field.channel);
         for (const TargetChannel& target : plan.targets) need(target.channel);
         measured_of_ = plan.stage;
     }
-    ChannelWriter(*this, job.input, measured_).write_colours();
+    ChannelWriter(*this, job.input, measured_).write_colors();
     kernels_.device()->synchronize();
     double low = std::numeric_limits<double>::infinity(), high = -low;
-    const auto add = [&]<class T>(const T* numbers, const Coloured& of) {
+    const auto add = [&]<class T>(const T* numbers, const Colored& of) {
         for (std::int64_t k = of.first; k < of.first + of.count; ++k) {
             const auto x = static_cast<double>(numbers[k]);
             if (!std::isfinite(x)) continue;
@@ -387,7 +387,7 @@ std::optional<std::array<double, 2>> FrameWriter::colour_range(const FrameJob& j
             high = std::max(high, x);
         }
     };
-    for (const Coloured& of : coloured_) {
+    for (const Colored& of : colored_) {
         const Array& array = measured_[static_cast<std::size_t>(of.channel)];
         if (array.size() == 0) continue;
         if (stage.real == render::RealType::f64)

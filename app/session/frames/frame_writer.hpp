@@ -1,7 +1,7 @@
 // Writes one frame of a trajectory into a slot of the Exchange: the channels in the stage's layout
 // and type, by launches on the device that has the frames. On a CUDA device that shares memory with
 // Vulkan, only numbers that are on the host are copied from it: quantities of the scene that are
-// shown as colours and have changed.
+// shown as colors and have changed.
 #pragma once
 
 #include <array>
@@ -49,10 +49,10 @@ public:
     // then; without one this waits for it. Throws Error, also if the slot's memory does not fit the
     // scene's stage.
     void write(const FrameJob& job);
-    // The least and the largest number that colours show in that frame, over everything that is
+    // The least and the largest number that colors show in that frame, over everything that is
     // drawn, as a picture of it would have them; none where nothing has a number. Waits for the
     // device. The job needs no exchange.
-    std::optional<std::array<double, 2>> colour_range(const FrameJob& job);
+    std::optional<std::array<double, 2>> color_range(const FrameJob& job);
     void release();  // the exchange and all frames
 
 private:
@@ -92,15 +92,15 @@ private:
     std::map<int, Array> ends_;
     std::map<int, FrameKernels::Means> around_;
     std::shared_ptr<const render::Stage> drawn_of_;
-    // For colour_range(): separate arrays in place of the slot's channels that hold colours, and
+    // For color_range(): separate arrays in place of the slot's channels that hold colors, and
     // the ranges of elements that are drawn.
-    struct Coloured {
+    struct Colored {
         int channel = -1;
         std::int64_t first = 0, count = 0;
     };
     std::shared_ptr<const render::Stage> measured_of_;
     std::vector<Array> measured_;
-    std::vector<Coloured> coloured_;
+    std::vector<Colored> colored_;
 };
 
 }  // namespace hindcast::session

@@ -1,5 +1,5 @@
 // Results of the gradient probe (threads/tools/gradient_probe.hpp): gradients with respect to the quantities
-// that are not optimised.
+// that are not optimized.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct ProbedGradients {
     std::shared_ptr<const std::vector<SharedValues>> base;
     SharedValues parameters;
     bool done = false;
-    // By index of the scene's quantities, rows x components. Optimised quantities are left out, and
+    // By index of the scene's quantities, rows x components. Optimized quantities are left out, and
     // those with respect to which the loss cannot be differentiated.
     std::map<std::size_t, std::vector<double>> gradients;
 

@@ -31,7 +31,7 @@ void add_quantities(SceneInfo& scene, Simulation& simulation) {
         meta.info.count = q->count;
         meta.info.rows = q->rows();
         meta.info.components = q->components;
-        meta.info.may_optimise = q->may_optimize;
+        meta.info.may_optimize = q->may_optimize;
         meta.info.low = q->range.low;
         meta.info.high = q->range.high;
         meta.info.shared = q->shared;
@@ -48,7 +48,7 @@ void add_parameters(SceneInfo& scene, Simulation& simulation) {
     std::size_t first = 0;
     for (const Parameter& p : simulation.parameters().list()) {
         const std::size_t q = scene.quantity_of.at(p.quantity->path);
-        scene.quantities[q].info.optimised = true;
+        scene.quantities[q].info.optimized = true;
         ParameterInfo info;
         info.path = p.path;
         info.unit = p.quantity->unit;
@@ -77,7 +77,7 @@ std::string per(const std::string& unit) {
     return under + "/" + (over.find(' ') == std::string::npos ? over : "(" + over + ")");
 }
 
-// Finds the values that can be shown as colours or arrows, and their sources.
+// Finds the values that can be shown as colors or arrows, and their sources.
 class Shown {
 public:
     Shown(SceneInfo& scene, Simulation& simulation) : scene_(scene), model_(simulation.model()) {}
@@ -89,7 +89,7 @@ public:
             scene_.array_bytes[name] = bytes_of(array);
             if (!is_of_points(array) || published.internal) continue;
             if (name != "position" && name != "inverse_mass")
-                colour(name == "velocity" ? "speed" : name, published.unit, array_source(name));
+                color(name == "velocity" ? "speed" : name, published.unit, array_source(name));
             const bool vector = array.components() == model_.dimension();
             if (vector && (name == "velocity" || name == "force"))
                 arrow(name, published.unit, array_source(name));
@@ -137,11 +137,11 @@ private:
         s.of = of;
         return s;
     }
-    void colour(const std::string& name, const std::string& unit, const ValueSource& source,
-                bool length = false) {
-        scene_.colours.push_back(
+    void color(const std::string& name, const std::string& unit, const ValueSource& source,
+               bool length = false) {
+        scene_.colors.push_back(
             {name, unit, source.kind >= ValueSource::Kind::array_gradient, length});
-        scene_.colour_sources[name] = source;
+        scene_.color_sources[name] = source;
     }
     void arrow(const std::string& name, const std::string& unit, const ValueSource& source) {
         scene_.arrows.push_back({name, unit, source.kind >= ValueSource::Kind::array_gradient});
@@ -153,9 +153,9 @@ private:
             q.count * q.components * static_cast<std::int64_t>(ir::size_of(model_.real()));
         if (q.of == model::ShownQuantity::Of::places) return add_placed(q, 2 * bytes);
         if (q.of == model::ShownQuantity::Of::points) {
-            if (scene_.colour_sources.contains(q.name)) return;  // that of several owners
+            if (scene_.color_sources.contains(q.name)) return;  // that of several owners
             scene_.array_bytes[q.key()] = bytes;
-            colour(q.name, q.unit, array_source(q.name));
+            color(q.name, q.unit, array_source(q.name));
             if (q.components == model_.dimension()) arrow(q.name, q.unit, array_source(q.name));
             return;
         }
@@ -165,12 +165,12 @@ private:
             const render::Drawable& t = drawables[k];
             if (t.ghost || t.name != q.drawn_by() || !has_elements(t, q.count)) continue;
             scene_.array_bytes[q.key()] = bytes;
-            if (!scene_.colour_sources.contains(name)) {
+            if (!scene_.color_sources.contains(name)) {
                 ValueSource source;
                 source.kind = ValueSource::Kind::shown;
-                colour(name, q.unit, source);
+                color(name, q.unit, source);
             }
-            scene_.colour_sources[name].parts.push_back({q.key(), static_cast<int>(k)});
+            scene_.color_sources[name].parts.push_back({q.key(), static_cast<int>(k)});
             return;
         }
     }
@@ -235,10 +235,10 @@ private:
         }
         if (!found) return;
         if (gradient)
-            colour(q.info.path + " gradient", "1/(" + q.info.unit + ")", source,
-                   q.info.components > 1);
+            color(q.info.path + " gradient", "1/(" + q.info.unit + ")", source,
+                  q.info.components > 1);
         else
-            colour(q.info.path, q.info.unit, source);
+            color(q.info.path, q.info.unit, source);
     }
 
     void add_gradients() {
@@ -247,27 +247,27 @@ private:
                 if (!model_.has_array(name)) continue;
                 const std::string unit = per(model_.arrays().at(name).unit);
                 const ValueSource source = gradient_source(name, ValueSource::Of::points);
-                colour(name + " gradient", unit, source, true);
+                color(name + " gradient", unit, source, true);
                 arrow(name + " gradient", unit, source);
             }
         for (const auto& [name, published] : model_.arrays()) {
             if (published.state && !published.internal && is_of_points(published.array) &&
                 name != "position" && name != "velocity")
-                colour(name + " gradient", per(published.unit),
-                       gradient_source(name, ValueSource::Of::points),
-                       published.array.components() > 1);
+                color(name + " gradient", per(published.unit),
+                      gradient_source(name, ValueSource::Of::points),
+                      published.array.components() > 1);
         }
         if (scene_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
             const ValueSource source = gradient_source("force", ValueSource::Of::points);
-            colour("force gradient", "1/N", source, true);
+            color("force gradient", "1/N", source, true);
             arrow("force gradient", "1/N", source);
         }
         for (const FieldChannel& field : scene_.plan.fields)
-            colour(field.array + " gradient", per(model_.arrays().at(field.array).unit),
-                   gradient_source(field.array, ValueSource::Of::field));
-        std::set<std::size_t> optimised;
-        for (const ParameterPlace& place : scene_.places) optimised.insert(place.quantity);
-        for (const std::size_t q : optimised) add_quantity(q, true);
+            color(field.array + " gradient", per(model_.arrays().at(field.array).unit),
+                  gradient_source(field.array, ValueSource::Of::field));
+        std::set<std::size_t> optimized;
+        for (const ParameterPlace& place : scene_.places) optimized.insert(place.quantity);
+        for (const std::size_t q : optimized) add_quantity(q, true);
     }
 
     SceneInfo& scene_;
@@ -367,7 +367,7 @@ std::vector<std::string> SceneInfo::kept(const FrameContents& contents) const {
         for (const std::string& array : found->second.kept())
             if (std::ranges::find(names, array) == names.end()) names.push_back(array);
     };
-    add(colour_sources, contents.colour);
+    add(color_sources, contents.color);
     add(arrow_sources, contents.arrows);
     return names;
 }

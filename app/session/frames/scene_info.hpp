@@ -32,7 +32,7 @@ struct ParameterPlace {
     std::vector<std::size_t> entries;
 };
 
-// The source of the values of colours or arrows.
+// The source of the values of colors or arrows.
 struct ValueSource {
     // shown: of the elements of several owners, computed with each frame (engine/model/shown.hpp).
     enum class Kind : std::uint8_t { array, shown, quantity, array_gradient, quantity_gradient };
@@ -76,8 +76,8 @@ struct SceneInfo {
     std::shared_ptr<const std::vector<PairInfo>> pairs;
     std::vector<TermInfo> terms;  // for a run that is not complete: their values are NaN
 
-    std::vector<ShownField> colours, arrows;
-    std::map<std::string, ValueSource> colour_sources, arrow_sources;
+    std::vector<ShownField> colors, arrows;
+    std::map<std::string, ValueSource> color_sources, arrow_sources;
     std::vector<std::string> recorded;  // arrays in every frame
     bool is_recorded(const std::string& array) const;
     // The source of the arrows with this name; null: there are none.
@@ -94,7 +94,7 @@ struct SceneInfo {
     // The gradient with respect to the quantity's entries, 0 for entries without a parameter; empty
     // if the quantity has no parameter.
     std::vector<double> gradient_of(std::size_t quantity, const SharedValues& gradient) const;
-    // `probe`: gradients of quantities that are not optimised; may be null.
+    // `probe`: gradients of quantities that are not optimized; may be null.
     std::vector<QuantityInfo> quantity_infos(const Trajectory& t,
                                              const ProbedGradients* probe) const;
     // Frame::meshes.

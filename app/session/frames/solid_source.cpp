@@ -78,12 +78,12 @@ SolidSource::SolidSource(const model::DrawnSolid& shape)
 
 std::vector<double> SolidSource::pose(
     const std::function<std::vector<double>(const std::string&)>& values, double time) const {
-    Vec3 centre = padded(values(place_));
+    Vec3 center = padded(values(place_));
     if (geometry::row(kind_).has_axis())
-        centre = scaled(plus(centre, padded(values(extent_))), 0.5);
+        center = scaled(plus(center, padded(values(extent_))), 0.5);
     for (std::size_t k = 0; k < counts_.size(); ++k)
-        centre[k] += 0.5 * spacing_ * static_cast<double>(counts_[k] - 1);
-    if (!velocity_.empty()) centre = plus(centre, scaled(padded(values(velocity_)), time));
+        center[k] += 0.5 * spacing_ * static_cast<double>(counts_[k] - 1);
+    if (!velocity_.empty()) center = plus(center, scaled(padded(values(velocity_)), time));
     Turn turn = turn_of({1, 0, 0, 0});
     if (!orientation_.empty()) {
         const std::vector<double> q = values(orientation_);
@@ -93,7 +93,7 @@ std::vector<double> SolidSource::pose(
     if (!angular_velocity_.empty())
         turn = product(
             turn_of(quaternion_of(scaled(rotation_vector(values(angular_velocity_)), time))), turn);
-    std::vector<double> numbers(centre.begin(), centre.end());
+    std::vector<double> numbers(center.begin(), center.end());
     for (const Vec3& row : turn) numbers.insert(numbers.end(), row.begin(), row.end());
     return numbers;
 }

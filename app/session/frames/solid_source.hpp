@@ -24,7 +24,7 @@ public:
 
     explicit SolidSource(const model::DrawnSolid& shape);
 
-    // Frame::numbers at the time, s: centre, rotation by rows. `values` gives those of a quantity.
+    // Frame::numbers at the time, s: center, rotation by rows. `values` gives those of a quantity.
     std::vector<double> pose(const std::function<std::vector<double>(const std::string&)>& values,
                              double time) const;
     // Made anew where the values that it depends on are others than at the last call.

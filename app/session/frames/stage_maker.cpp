@@ -17,20 +17,20 @@ namespace {
 
 using model::Section;
 using render::Channel;
-using render::Colour;
+using render::Color;
 using render::Drawable;
 using render::Stage;
 using DrawableKind = render::Drawable::Kind;
 
-// Apart for the colour-blind as well (after Okabe and Ito 2008), a little paler: bodies; and
+// Apart for the color-blind as well (after Okabe and Ito 2008), a little paler: bodies; and
 // forces, which are drawn among them.
-constexpr Colour body_colours[] = {{0.36F, 0.65F, 0.90F, 1}, {0.93F, 0.68F, 0.27F, 1},
-                                   {0.30F, 0.72F, 0.58F, 1}, {0.86F, 0.55F, 0.73F, 1},
-                                   {0.94F, 0.88F, 0.42F, 1}, {0.85F, 0.47F, 0.28F, 1}};
-constexpr Colour force_colours[] = {{0.62F, 0.65F, 0.70F, 1}, {0.56F, 0.62F, 0.58F, 1}};
-constexpr Colour collider_colour{0.45F, 0.47F, 0.52F, 1};
-constexpr Colour wanted_colour{0.95F, 0.32F, 0.34F, 1};
-constexpr Colour frame_colour{0.55F, 0.57F, 0.60F, 1};
+constexpr Color body_colors[] = {{0.36F, 0.65F, 0.90F, 1}, {0.93F, 0.68F, 0.27F, 1},
+                                 {0.30F, 0.72F, 0.58F, 1}, {0.86F, 0.55F, 0.73F, 1},
+                                 {0.94F, 0.88F, 0.42F, 1}, {0.85F, 0.47F, 0.28F, 1}};
+constexpr Color force_colors[] = {{0.62F, 0.65F, 0.70F, 1}, {0.56F, 0.62F, 0.58F, 1}};
+constexpr Color collider_color{0.45F, 0.47F, 0.52F, 1};
+constexpr Color wanted_color{0.95F, 0.32F, 0.34F, 1};
+constexpr Color frame_color{0.55F, 0.57F, 0.60F, 1};
 constexpr float ghost_alpha = 0.25F, measured_alpha = 0.4F;
 
 struct Box {
@@ -52,7 +52,7 @@ struct Box {
     }
 };
 
-// The distance between neighbours at the start: the median over some of the points. 0 for a single
+// The distance between neighbors at the start: the median over some of the points. 0 for a single
 // point.
 double spacing_of(const double* places, std::size_t count, int dimension) {
     const auto d = static_cast<std::size_t>(dimension);
@@ -96,10 +96,10 @@ public:
         if (plan_.points > 0) {
             plan_.position = channel("position", plan_.points, stage.dimension);
             plan_.ghost = channel("ghost position", plan_.points, stage.dimension);
-            plan_.colour = channel("point colour", plan_.points, 1);
+            plan_.color = channel("point color", plan_.points, 1);
             plan_.arrows = channel("arrows", plan_.points, stage.dimension);
         }
-        colour_owners();
+        color_owners();
         for (const model::Drawing& drawing : model_.drawings()) {
             owner_ = drawing.owner;
             std::visit([this](const auto& shape) { add(shape); }, drawing.shape);
@@ -111,7 +111,7 @@ public:
             arrows.values = plan_.arrows;
             arrows.count = plan_.points;
             arrows.indices = spread_order(model_.initial_points(), stage.dimension);
-            arrows.colour = wanted_colour;
+            arrows.color = wanted_color;
         }
         for (const model::ShownQuantity& shown : model::shown_quantities(model_))
             if (shown.of == model::ShownQuantity::Of::places) add(shown);
@@ -135,8 +135,8 @@ private:
         Drawable& t = stage_->drawables.emplace_back();
         t.kind = kind;
         t.name = name;
-        const auto found = colours_.find(name);
-        if (found != colours_.end()) t.colour = found->second;
+        const auto found = colors_.find(name);
+        if (found != colors_.end()) t.color = found->second;
         return t;
     }
 
@@ -163,31 +163,31 @@ private:
         return std::min(0.45 * spacing, largest * extent);
     }
 
-    void colour_owners() {
+    void color_owners() {
         std::map<Section, std::size_t> counts;
         for (const Scene::Object& object : simulation_.scene().objects()) {
             const std::size_t k = counts[object.section]++;
-            Colour colour = frame_colour;
+            Color color = frame_color;
             if (object.section == Section::bodies)
-                colour = body_colours[k % std::size(body_colours)];
+                color = body_colors[k % std::size(body_colors)];
             else if (object.section == Section::forces)
-                colour = force_colours[k % std::size(force_colours)];
+                color = force_colors[k % std::size(force_colors)];
             else if (object.section == Section::colliders)
-                colour = collider_colour;
+                color = collider_color;
             else if (object.section == Section::objective)
-                colour = wanted_colour;
-            colours_[object.name] = colour;
+                color = wanted_color;
+            colors_[object.name] = color;
         }
     }
 
     void add(const model::DrawnPoints& shape) {
         Drawable& t = drawable(DrawableKind::points, owner_);
         t.places = plan_.position;
-        t.values = plan_.colour;
+        t.values = plan_.color;
         t.first = shape.first;
         t.count = shape.count;
         t.radius = shape.radius > 0 ? shape.radius : radius_of(shape.first, shape.count);
-        // One that is written may be optimised.
+        // One that is written may be optimized.
         const model::Quantity* const radius = model_.find_quantity(owner_ + ".radius");
         if (shape.radius > 0 && radius != nullptr) plan_.numbers.back().quantities = {radius->path};
     }
@@ -198,14 +198,14 @@ private:
         t.places = plan_.position;
         t.indices = shape.ends;
         t.radius = 0.25 * radius_;
-        t.values = channel(owner_ + " colour", static_cast<std::int64_t>(shape.ends.size() / 2), 1);
+        t.values = channel(owner_ + " color", static_cast<std::int64_t>(shape.ends.size() / 2), 1);
         plan_.segments.push_back({t.values, number, owner_});
     }
 
     void add(const model::DrawnSurface& shape) {
         Drawable& t = drawable(DrawableKind::surface, owner_);
         t.places = plan_.position;
-        t.values = plan_.colour;
+        t.values = plan_.color;
         t.values_per_point = true;
         t.indices = shape.corners;
         t.element_of = shape.element_of;
@@ -297,7 +297,7 @@ private:
 
     void add(const model::DrawnBody& shape) {
         Drawable& t = drawable(DrawableKind::solid, owner_);
-        if (shape.row < 0) t.colour = collider_colour;
+        if (shape.row < 0) t.color = collider_color;
         if (const model::Grips* const grips = model::grips_of(model_, owner_))
             for (const auto& [name, range] : model_.bodies_with_points())
                 for (std::size_t p = 0; name == owner_ && p < grips->body_of.size(); ++p)
@@ -335,7 +335,7 @@ private:
         arrows.places = channel("places of " + shown.key(), shown.count, stage_->dimension);
         arrows.values = channel(shown.key(), shown.count, stage_->dimension);
         arrows.count = shown.count;
-        arrows.colour = wanted_colour;
+        arrows.color = wanted_color;
         plan_.placed.push_back({number, arrows.places, arrows.values, shown.key()});
     }
 
@@ -352,7 +352,7 @@ private:
             ghost.places = plan_.ghost;
             ghost.values = -1;
             ghost.tetrahedra.clear();
-            ghost.colour[3] = ghost_alpha;
+            ghost.color[3] = ghost_alpha;
             stage_->drawables.push_back(std::move(ghost));
             plan_.numbers.emplace_back();
         }
@@ -369,7 +369,7 @@ private:
             Drawable& ghost = drawable(DrawableKind::solid, motion.owner);
             ghost.ghost = ghost.measured = true;
             ghost.measured_partly = motion.is_partial;
-            ghost.colour[3] = measured_alpha;
+            ghost.color[3] = measured_alpha;
             plan_.numbers.back().body = std::make_shared<BodySource>(*body, motion);
         }
     }
@@ -380,7 +380,7 @@ private:
     StagePlan plan_;
     Box box_;
     double radius_ = 0;
-    std::map<std::string, Colour> colours_;
+    std::map<std::string, Color> colors_;
     std::string owner_;
 };
 
@@ -397,7 +397,7 @@ bool same(const Drawable& a, const Drawable& b) {
            (a.indices == b.indices || a.kind == DrawableKind::arrows) &&
            a.element_of == b.element_of && a.tetrahedra == b.tetrahedra && a.origin == b.origin &&
            a.values_per_point == b.values_per_point && a.rows == b.rows && a.columns == b.columns &&
-           a.spacing == b.spacing && a.colour == b.colour;
+           a.spacing == b.spacing && a.color == b.color;
 }
 
 template <class T>

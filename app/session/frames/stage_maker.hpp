@@ -2,10 +2,10 @@
 // renderer's Stage, and says where the numbers of each channel and drawable come from.
 //
 // Channels: the positions of all points ("position"), those of the ghost, one number per point for
-// colours, arrows; the values of each grid field, and those wanted of it; one number per segment for
+// colors, arrows; the values of each grid field, and those wanted of it; one number per segment for
 // each set of segments;
 // places and vectors of arrows that are at places of their own.
-// A number that is not finite is not shown as a colour: the drawable keeps its own. Without a ghost
+// A number that is not finite is not shown as a color: the drawable keeps its own. Without a ghost
 // its positions are not finite.
 #pragma once
 
@@ -63,7 +63,7 @@ struct StagePlan {
     std::vector<SegmentChannel> segments;
     std::vector<PlacedArrows> placed;
     std::int64_t points = 0;
-    int position = -1, ghost = -1, colour = -1, arrows = -1;  // channels; -1: there are no points
+    int position = -1, ghost = -1, color = -1, arrows = -1;  // channels; -1: there are no points
 };
 
 StagePlan make_stage(Simulation& simulation);

@@ -19,7 +19,7 @@ namespace hindcast::session {
 
 // Runs this document from now on. If it differs only in numbers that a build merely uploads, they
 // are set in the running simulation, at the next step or iteration, without a new build and without
-// stopping the optimisation. Anything else builds a new simulation; if that fails, the old one
+// stopping the optimization. Anything else builds a new simulation; if that fails, the old one
 // stays.
 struct Apply {
     std::shared_ptr<const document::Document> document;
@@ -54,11 +54,11 @@ struct Repeat {
 };
 struct Reset {};  // time 0, parameters of the document; the iterations so far are kept
 
-struct Optimise {
+struct Optimize {
     enum class What : std::uint8_t { start, pause, one, stop } what = What::start;
 };
-// An optimisation without end: it goes on after its last iteration. At a minimum, or without a way
-// down, it waits for an edit (OptimisationSnapshot::live_waits) and starts anew from there. A loss that is not
+// An optimization without end: it goes on after its last iteration. At a minimum, or without a way
+// down, it waits for an edit (OptimizationSnapshot::live_waits) and starts anew from there. A loss that is not
 // finite ends it as ever.
 struct Live {
     bool on = true;
@@ -70,7 +70,7 @@ struct ShowIteration {
 struct Ghost {
     std::optional<std::int64_t> iteration;
 };
-// Continues from that iteration's parameters with a new optimiser. If the iteration belongs to an
+// Continues from that iteration's parameters with a new optimizer. If the iteration belongs to an
 // older scene, the answer is the document it was run with: apply that, then branch again. Without a
 // number that is an error.
 struct Branch {
@@ -108,9 +108,9 @@ struct UseValues {
 };
 struct Revert {};  // back to the parameters of the document
 
-// The data in a frame besides positions: names in ViewSnapshot::colours and ViewSnapshot::arrows, or "".
+// The data in a frame besides positions: names in ViewSnapshot::colors and ViewSnapshot::arrows, or "".
 struct FrameContents {
-    std::string colour, arrows;
+    std::string color, arrows;
     bool trails = false;
 
     bool operator==(const FrameContents&) const = default;
@@ -140,7 +140,7 @@ struct Scan {
     int count = 41;
 };
 struct CancelScan {};
-// Turns on gradients with respect to every quantity that could be optimised, not only those that
+// Turns on gradients with respect to every quantity that could be optimized, not only those that
 // are. They are computed in the background at the parameters shown, while the runner is idle.
 struct WatchGradients {
     bool on = true;
@@ -158,7 +158,7 @@ struct LaunchText {
     bool operator==(const LaunchText&) const = default;
 };
 
-using Command = std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
+using Command = std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimize,
                              Live, ShowIteration, Ghost, Branch, Accept, KeepValues, UseValues,
                              Revert, FrameContents, Grab, PullTo, Release, CheckGradient, Scan,
                              CancelScan, WatchGradients, Profile, LaunchText>;

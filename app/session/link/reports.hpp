@@ -10,7 +10,7 @@
 
 namespace hindcast::session {
 
-enum class Activity : std::uint8_t { empty, building, idle, simulating, optimising, stopping };
+enum class Activity : std::uint8_t { empty, building, idle, simulating, optimizing, stopping };
 
 struct LogLine {
     enum class Level : std::uint8_t { information, warning, error } level = Level::information;

@@ -10,7 +10,7 @@
 
 #include "app/session/link/handover.hpp"
 #include "app/session/link/memory.hpp"
-#include "app/session/link/optimisation.hpp"
+#include "app/session/link/optimization.hpp"
 #include "app/session/link/pulls.hpp"
 #include "app/session/link/reports.hpp"
 #include "app/session/link/run.hpp"
@@ -27,7 +27,7 @@ struct Snapshot {
     HandoverSnapshot handover;
     SceneSnapshot scene;
     RunSnapshot run;
-    OptimisationSnapshot optimisation;
+    OptimizationSnapshot optimization;
     ValuesSnapshot values;
     ViewSnapshot view;
     PullsSnapshot pulls;
@@ -35,7 +35,7 @@ struct Snapshot {
     MemorySnapshot memory;
 
     bool shows_older_scene() const {
-        return scene.shown_build != scene.build && optimisation.shown_iteration >= 0;
+        return scene.shown_build != scene.build && optimization.shown_iteration >= 0;
     }
 };
 

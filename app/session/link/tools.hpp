@@ -22,7 +22,7 @@ struct CheckRow {
 // A scan of the loss around the parameters: `count` values along one parameter, or count x count.
 struct Landscape {
     std::array<std::string, 2> names;         // the varied parameters; the second empty in 1-D
-    std::array<double, 2> centre{}, slope{};  // their values, and the exact gradient there
+    std::array<double, 2> center{}, slope{};  // their values, and the exact gradient there
     std::array<std::array<double, 2>, 2> range{};
     int count = 0;
     std::vector<double> losses;  // row by row; NaN: not computed yet

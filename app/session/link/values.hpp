@@ -31,7 +31,7 @@ struct QuantityInfo {
     std::int64_t rows = 0;   // of its values: one if all elements share them, else `count`
     int components = 1;
     bool shared = false;  // one row for all elements, written without a list around it
-    bool may_optimise = false, optimised = false;
+    bool may_optimize = false, optimized = false;
     double low = 0, high = 0;
     std::vector<double> values;    // rows x components; the first 4096 of them
     std::vector<double> gradient;  // of the loss at those values; empty before it is known

@@ -130,11 +130,11 @@ private:
             throw Error("its grid is not written by numbers");
         const double h = document::number_of(*spacing);
         auto from = numbers_in(origin, dimension_).value_or(std::vector<double>(dimension_, 0.0));
-        const auto centre = numbers_in(grid.find("center"), dimension_);
+        const auto center = numbers_in(grid.find("center"), dimension_);
         std::vector<double> to = from;
         for (std::size_t k = 0; k < dimension_; ++k) {
             const double extent = ((*counts)[k] - 1) * h;
-            if (centre) from[k] = (*centre)[k] - extent / 2;
+            if (center) from[k] = (*center)[k] - extent / 2;
             to[k] = from[k] + extent;
         }
         note(from);
@@ -143,8 +143,8 @@ private:
         for (std::size_t k = 0; k < dimension_; ++k)
             mapped_origin.push_back(tidy(std::min(map_.of(k, from[k]), map_.of(k, to[k]))));
         sizes(*spacing);
-        if (centre)
-            write(*grid.find("center"), *centre, true);
+        if (center)
+            write(*grid.find("center"), *center, true);
         else
             grid.set("origin", std::move(mapped_origin));
     }

@@ -129,7 +129,7 @@ std::string count_text(const model::OfferCount& count) {
 
 Document with_offer(const Document& document, const fs::path& file, const Registry& registry,
                     const ChosenOffer& chosen, const std::string& name,
-                    const std::atomic<bool>* cancelled) {
+                    const std::atomic<bool>* canceled) {
     const model::Offer& offer = chosen.offer;
     const model::ChosenNumbers numbers(offer, chosen.numbers);
     SimulationOptions options;
@@ -151,7 +151,7 @@ Document with_offer(const Document& document, const fs::path& file, const Regist
         chosen.offer.needs_file() ? name_in_scene(chosen.file, file) : std::string();
     std::optional<Error> first;
     for (Start& start : starts(document, file, registry, offer.steps)) {
-        if (cancelled != nullptr && *cancelled) throw Error("nothing is added any more");
+        if (canceled != nullptr && *canceled) throw Error("nothing is added any more");
         model::OfferSite site{start.document, numbers,        name,     room,       low,
                               size,           start.implicit, in_scene, chosen.file};
         site.needs_step = [&](double seconds) {

@@ -45,10 +45,9 @@ struct ChosenOffer {
 // above what is there, obstacles beside it. Elastic bodies and obstacles with a barrier make the
 // steps implicit where everything else in the scene can be so, and give explicit steps as many
 // substeps as they need. Throws Error with what prevents it; throws before the next try once
-// `cancelled` is set.
+// `canceled` is set.
 document::Document with_offer(const document::Document& document, const std::filesystem::path& file,
                               const Registry& registry, const ChosenOffer& chosen,
-                              const std::string& name,
-                              const std::atomic<bool>* cancelled = nullptr);
+                              const std::string& name, const std::atomic<bool>* canceled = nullptr);
 
 }  // namespace hindcast::session

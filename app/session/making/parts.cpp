@@ -136,7 +136,7 @@ Document with_fixed(const Document& document, const std::filesystem::path& file,
 Node place_node(const Document& document, const std::array<double, 3>& place) {
     const Scene scene = Scene::of(document, {});
     Node node = Node::array();
-    for (int k = 0; k < scene.dimension(); ++k)  // to a tenth of a millimetre
+    for (int k = 0; k < scene.dimension(); ++k)  // to a tenth of a millimeter
         node.push_back(tidy(std::round(place[static_cast<std::size_t>(k)] * 1e4) / 1e4));
     return node;
 }
@@ -345,13 +345,13 @@ std::vector<std::string> keys_per_element(const Document& document, const Regist
     return keys;
 }
 
-Document optimised(const Document& document, const Registry& registry, const Parts& parts,
+Document optimized(const Document& document, const Registry& registry, const Parts& parts,
                    const std::string& key) {
     const Parts::Of& of = only(parts, "a parameter");
     const Object object = object_of(document, registry, of.name);
     const model::Field* const field = field_of(object, key);
     if (field == nullptr || !field->may_optimize)
-        throw Error(of.name + "." + key + " cannot be optimised");
+        throw Error(of.name + "." + key + " cannot be optimized");
     Document changed = document;
     if (changed.find("/parameters") == nullptr) changed.set("/parameters", Node::array());
     const std::string path = of.name + "." + key;
@@ -359,7 +359,7 @@ Document optimised(const Document& document, const Registry& registry, const Par
     for (std::size_t k = 0; k < list->size(); ++k)
         if (const Node* const other = list->item(k).find("path");
             other != nullptr && other->is_string() && other->string() == path)
-            throw Error("'" + path + "' is optimised already: a number belongs to one parameter")
+            throw Error("'" + path + "' is optimized already: a number belongs to one parameter")
                 .remedy("take the parameter that is there out first");
     changed.set("/parameters/-",
                 Node::object({{"path", path},

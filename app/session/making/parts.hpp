@@ -64,11 +64,11 @@ Document pulled(const Document& document, const Registry& registry, const Parts&
                 const std::string& name, const WhereIs& where);
 
 // The keys of numbers of the object that may differ from one element (or point) to the next, and
-// may be optimised: "warp_stiffness".
+// may be optimized: "warp_stiffness".
 std::vector<std::string> keys_per_element(const Document& document, const Registry& registry,
                                           const std::string& name);
 // A parameter with a number of its own for each of the chosen elements of one object.
-Document optimised(const Document& document, const Registry& registry, const Parts& parts,
+Document optimized(const Document& document, const Registry& registry, const Parts& parts,
                    const std::string& key);
 
 }  // namespace hindcast::session

@@ -31,11 +31,11 @@ std::optional<Place> place_at(const Node* node, int dimension) {
     return place;
 }
 
-Room::Box around(const Place& centre, const Place& half) {
+Room::Box around(const Place& center, const Place& half) {
     Room::Box box;
     for (std::size_t k = 0; k < 3; ++k) {
-        box.low[k] = centre[k] - half[k];
-        box.high[k] = centre[k] + half[k];
+        box.low[k] = center[k] - half[k];
+        box.high[k] = center[k] + half[k];
     }
     return box;
 }
@@ -44,13 +44,13 @@ Room::Box around(const Place& centre, const Place& half) {
 std::optional<Room::Box> box_of(const Node& obstacle, int dimension) {
     const double radius = number_at(obstacle, "radius", 0);
     const Place all{radius, radius, radius};
-    const auto centre = place_at(obstacle.find("center"), dimension);
-    if (const auto half = place_at(obstacle.find("half_extents"), dimension); centre && half) {
-        if (obstacle.find("orientation") == nullptr) return around(*centre, *half);
+    const auto center = place_at(obstacle.find("center"), dimension);
+    if (const auto half = place_at(obstacle.find("half_extents"), dimension); center && half) {
+        if (obstacle.find("orientation") == nullptr) return around(*center, *half);
         const double r = std::hypot((*half)[0], (*half)[1], (*half)[2]);
-        return around(*centre, {r, r, r});
+        return around(*center, {r, r, r});
     }
-    if (centre && radius > 0) return around(*centre, all);
+    if (center && radius > 0) return around(*center, all);
     const auto start = place_at(obstacle.find("start"), dimension),
                end = place_at(obstacle.find("end"), dimension);
     if (!start || !end) return std::nullopt;
@@ -65,13 +65,13 @@ std::optional<Room::Box> box_of(const Node& obstacle, int dimension) {
 
 // One that is turned takes what it can turn into.
 Room::Box box_of_rigid(const Node& shape) {
-    const Place centre = place_at(shape.find("position"), 3).value_or(Place{});
+    const Place center = place_at(shape.find("position"), 3).value_or(Place{});
     const auto size = place_at(shape.find("size"), 3);
     if (size && shape.find("orientation") == nullptr)
-        return around(centre, {(*size)[0] / 2, (*size)[1] / 2, (*size)[2] / 2});
+        return around(center, {(*size)[0] / 2, (*size)[1] / 2, (*size)[2] / 2});
     const double reach = size ? std::hypot((*size)[0], (*size)[1], (*size)[2]) / 2
                               : number_at(shape, "radius", 0) + number_at(shape, "length", 0) / 2;
-    return around(centre, {reach, reach, reach});
+    return around(center, {reach, reach, reach});
 }
 
 // Adds the boxes of a body's rigid shapes, and raises the ground to theirs.

@@ -12,7 +12,7 @@ namespace hindcast::session {
 // simulation. Without one only the document's are known.
 model::Room room_of(const document::Document& document, const Simulation* simulation);
 
-// The low corner for a box of this size, `above` metres over the ground, or around `look_at` where
+// The low corner for a box of this size, `above` meters over the ground, or around `look_at` where
 // there is none. If something is there it goes on top of that by `above`, or beside it.
 model::Place place_for(const model::Room& room, const model::Place& size,
                        const model::Place& look_at, double above, model::Aside aside);

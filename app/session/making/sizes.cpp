@@ -280,8 +280,8 @@ private:
             if (center != nullptr) corners.low[k] -= extent / 2;
             corners.high[k] = corners.low[k] + extent;
         }
-        const bool centred = center != nullptr;
-        each_face(corners, [this, pointer, corners, counts = *counts, spacing = *spacing, centred](
+        const bool centered = center != nullptr;
+        each_face(corners, [this, pointer, corners, counts = *counts, spacing = *spacing, centered](
                                std::size_t axis, bool upper, double by, bool repeats) {
             Corners c = corners;
             auto n = counts;
@@ -297,8 +297,8 @@ private:
                 grid.set("spacing", tidy(h[0]));
             else
                 grid.set("spacing", node_of(h));
-            grid.set(centred ? "center" : "origin",
-                     node_of(centred ? sum(c.low, c.extents(), 0.5) : c.low));
+            grid.set(centered ? "center" : "origin",
+                     node_of(centered ? sum(c.low, c.extents(), 0.5) : c.low));
             hold(done.object, stretch);
             done.text = extents_text(c.extents()) + counts_text(n, "points");
             return done;

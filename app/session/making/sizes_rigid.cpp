@@ -33,7 +33,7 @@ struct RigidShape {
 
     const Node& node() const { return object.find("model")->find("shapes")->item(number); }
 
-    // With these changes of the shape, and its centre moved.
+    // With these changes of the shape, and its center moved.
     Node with(const std::string& key, Node value, const Place& moved) const {
         Node changed = object;
         Node& shape = changed.find("model")->find("shapes")->item(number);

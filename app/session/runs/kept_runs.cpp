@@ -34,12 +34,12 @@ namespace {
 
 using Rows = std::vector<IterationInfo>;
 
-// True if a row begins an optimisation: the first of all, of a branch, after an edit or a restart.
+// True if a row begins an optimization: the first of all, of a branch, after an edit or a restart.
 bool begins(const Rows& rows, std::size_t k) {
     return k == 0 || rows[k].branched_from >= 0 || rows[k].epoch != rows[k - 1].epoch;
 }
 
-// From where the row's optimisation begins to behind its last row.
+// From where the row's optimization begins to behind its last row.
 std::pair<std::size_t, std::size_t> range_of(const Rows& rows, std::size_t row) {
     std::size_t first = row, end = row + 1;
     while (!begins(rows, first)) --first;
@@ -47,10 +47,10 @@ std::pair<std::size_t, std::size_t> range_of(const Rows& rows, std::size_t row) 
     return {first, end};
 }
 
-std::optional<std::size_t> row_of(const OptimisationSnapshot& optimisation,
+std::optional<std::size_t> row_of(const OptimizationSnapshot& optimization,
                                   std::int64_t iteration) {
-    if (!optimisation.history) return std::nullopt;
-    const Rows& rows = *optimisation.history;
+    if (!optimization.history) return std::nullopt;
+    const Rows& rows = *optimization.history;
     const auto row = std::ranges::find(rows, iteration, &IterationInfo::iteration);
     if (row == rows.end()) return std::nullopt;
     return static_cast<std::size_t>(row - rows.begin());
@@ -58,19 +58,19 @@ std::optional<std::size_t> row_of(const OptimisationSnapshot& optimisation,
 
 }  // namespace
 
-std::int64_t begin_of_run(const OptimisationSnapshot& optimisation, std::int64_t iteration) {
-    const std::optional<std::size_t> row = row_of(optimisation, iteration);
+std::int64_t begin_of_run(const OptimizationSnapshot& optimization, std::int64_t iteration) {
+    const std::optional<std::size_t> row = row_of(optimization, iteration);
     if (!row) return -1;
-    const Rows& rows = *optimisation.history;
+    const Rows& rows = *optimization.history;
     return rows[range_of(rows, *row).first].iteration;
 }
 
 KeptRun run_of(const Snapshot& snapshot, std::int64_t iteration, const std::string& name) {
-    const std::optional<std::size_t> row = row_of(snapshot.optimisation, iteration);
+    const std::optional<std::size_t> row = row_of(snapshot.optimization, iteration);
     if (!row)
         throw Error("there is no iteration " + std::to_string(iteration) + " to keep the run of")
-            .remedy("optimise first");
-    const Rows& rows = *snapshot.optimisation.history;
+            .remedy("optimize first");
+    const Rows& rows = *snapshot.optimization.history;
     const auto [first, end] = range_of(rows, *row);
     KeptRun run;
     run.name = name;
@@ -106,7 +106,7 @@ KeptRun run_of(const Snapshot& snapshot, std::int64_t iteration, const std::stri
                         : nullptr;
     }
     if (run.found) run.found_names = std::move(names);
-    if (end == rows.size()) run.ended = snapshot.optimisation.stop_reason;
+    if (end == rows.size()) run.ended = snapshot.optimization.stop_reason;
     return run;
 }
 
@@ -179,8 +179,8 @@ void KeptRuns::add(std::vector<KeptRun> runs) {
     for (KeptRun& run : runs) {
         run.number = ++numbers_;
         run.group = group;
-        // In a group only the best run gets a colour of its own.
-        if (group == 0 || run.best_of_group) run.colour = colours_++;
+        // In a group only the best run gets a color of its own.
+        if (group == 0 || run.best_of_group) run.color = colors_++;
         run.name = unused(run.name.empty() ? "run" : run.name);
         list_.push_back(std::move(run));
     }

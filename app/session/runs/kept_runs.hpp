@@ -1,4 +1,4 @@
-// Optimisations that are kept to be compared: their curves over iterations, without their scenes.
+// Optimizations that are kept to be compared: their curves over iterations, without their scenes.
 // Used only by the window's thread.
 //
 //     KeptRuns runs;
@@ -26,10 +26,10 @@ struct KeptRun {
     std::uint64_t number = 0;  // of its own, given by KeptRuns
     std::string name;
     std::string scene;      // its title
-    std::size_t group = 0;  // starts of one optimisation have one; 0: none
+    std::size_t group = 0;  // starts of one optimization have one; 0: none
     bool best_of_group = false;
     bool shown = true;
-    std::size_t colour = 0;  // given by KeptRuns
+    std::size_t color = 0;  // given by KeptRuns
 
     // One for each row, from 0 on where the run began.
     std::vector<double> iterations, losses, gradient_norms;
@@ -48,11 +48,11 @@ struct KeptRun {
     std::int64_t bytes() const;  // approximate
 };
 
-// The optimisation of the session that the row of this iteration belongs to: from where it began,
+// The optimization of the session that the row of this iteration belongs to: from where it began,
 // was branched or edited, to its last row. Throws Error if there is no such row.
 KeptRun run_of(const Snapshot& snapshot, std::int64_t iteration, const std::string& name);
-// The first iteration of that optimisation; -1: there is no such row.
-std::int64_t begin_of_run(const OptimisationSnapshot& optimisation, std::int64_t iteration);
+// The first iteration of that optimization; -1: there is no such row.
+std::int64_t begin_of_run(const OptimizationSnapshot& optimization, std::int64_t iteration);
 
 // The runs that `hindcast optimize` has written to a folder: one, or with --starts one for each
 // start, in their order. Throws Error with file, place and remedy if the folder has no such
@@ -86,7 +86,7 @@ private:
 
     std::vector<KeptRun> list_;
     std::uint64_t numbers_ = 0;
-    std::size_t groups_ = 0, colours_ = 0;
+    std::size_t groups_ = 0, colors_ = 0;
 };
 
 }  // namespace hindcast::session

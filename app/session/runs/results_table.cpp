@@ -198,8 +198,8 @@ ResultsTable read_results(const fs::path& chosen) {
     else if (found.starts)
         read_starts(result, summary);
     else
-        throw Error(found.folder.string() + " has one optimisation, and no table of several")
-            .remedy("optimise with --starts, or look at its curve in the plots");
+        throw Error(found.folder.string() + " has one optimization, and no table of several")
+            .remedy("optimize with --starts, or look at its curve in the plots");
     return result;
 }
 
@@ -313,7 +313,7 @@ std::vector<KeptRun> all_starts(const fs::path& folder, const Document& summary)
 std::vector<KeptRun> read_runs(const fs::path& chosen) {
     const ResultsFound found = find_results(chosen);
     if (!found.curves)
-        throw Error(found.folder.string() + " has no optimisation, so there is no curve of one")
+        throw Error(found.folder.string() + " has no optimization, so there is no curve of one")
             .remedy("choose a folder that hindcast optimize has written");
     const Document summary = summary_in(found.folder);
     std::error_code error;

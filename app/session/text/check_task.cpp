@@ -37,7 +37,7 @@ bool CheckTask::update(double now) {
     background_.start(
         [this, text = checked_, file = std::move(wanted_->file)] {
             found_ = find_faults(text, file, registry_, options_,
-                                 [this] { return !stop_ && !background_.cancelled(); });
+                                 [this] { return !stop_ && !background_.canceled(); });
         },
         [this](const std::optional<Error>& failure) {
             if (failure) found_.push_back({failure->happened(), failure->what_to_do()});

@@ -273,7 +273,7 @@ private:
                 Suggestion s;
                 s.label = path;
                 s.facts = "parameter";
-                s.documentation = "lets the optimisation change " + path;
+                s.documentation = "lets the optimization change " + path;
                 s.begin = spot_.begin;
                 s.end = spot_.end;
                 s.json = "{ \"path\": " + json_quoted(path) + " }";
@@ -316,7 +316,7 @@ private:
         }
         const std::string pointer =
             entry != TextTree::none ? tree_.pointer(entry) : tree_.pointer(spot_.container);
-        if (pointer == "/view/color_by") add_names(source_.colours, "colour");
+        if (pointer == "/view/color_by") add_names(source_.colors, "color");
         if (pointer == "/view/arrows") add_names(source_.arrows, "arrows");
         // The field of the module in whose value this stands, however deep.
         int object = entry != TextTree::none ? entry : spot_.container;

@@ -23,10 +23,10 @@ namespace hindcast::session {
 struct CompletionSource {
     const SchemaGuide& guide;
     const Registry& registry;
-    std::filesystem::path folder = {};      // of the scene's file; empty: no files are suggested
-    std::vector<std::string> paths = {};    // of numbers that only the built scene knows
-    std::vector<std::string> colours = {};  // that the view can show
-    std::vector<std::string> arrows = {};   // alike
+    std::filesystem::path folder = {};     // of the scene's file; empty: no files are suggested
+    std::vector<std::string> paths = {};   // of numbers that only the built scene knows
+    std::vector<std::string> colors = {};  // that the view can show
+    std::vector<std::string> arrows = {};  // alike
 };
 
 struct Suggestion {

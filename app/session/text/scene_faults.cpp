@@ -171,7 +171,7 @@ private:
                 }))
                 return object.empty() ? false : remove(object);
             touched_.insert(object);
-            // A misspelt key, or one of several words, is read as the one that was meant.
+            // A misspelled key, or one of several words, is read as the one that was meant.
             if (const std::string meant = meant_by(error); !meant.empty()) {
                 const std::string key = parent_of(pointer) + "/" + document::pointer_token(meant);
                 if (!error.happened().starts_with("unknown key")) {

@@ -14,7 +14,7 @@
 
 namespace hindcast::session {
 
-// Loads a document as the session does: builds the simulation and reads its optimiser's settings.
+// Loads a document as the session does: builds the simulation and reads its optimizer's settings.
 // Throws Error.
 std::unique_ptr<Simulation> load_scene(const document::Document& document,
                                        const std::filesystem::path& file, const Registry& registry,

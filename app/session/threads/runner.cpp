@@ -22,10 +22,10 @@ Runner::Runner(SharedState& shared, const Registry& registry, SessionOptions opt
       between_(state_, frames_, interrupts_, scenes_),
       pull_(state_, frames_, interrupts_, trajectories_),
       launches_(state_, trajectories_),
-      optimiser_(state_, interrupts_, history_, scenes_, trajectories_, gradients_, launches_),
-      values_(state_, history_, trajectories_, optimiser_),
+      optimizer_(state_, interrupts_, history_, scenes_, trajectories_, gradients_, launches_),
+      values_(state_, history_, trajectories_, optimizer_),
       warnings_(state_),
-      documents_(state_, interrupts_, history_, scenes_, trajectories_, optimiser_, launches_,
+      documents_(state_, interrupts_, history_, scenes_, trajectories_, optimizer_, launches_,
                  warnings_),
       tools_(state_, interrupts_) {}
 
@@ -57,7 +57,7 @@ void Runner::wait() {
     state_.activity.end(state_.now.simulation != nullptr);
     shared_.runner_wakes.wait(lock, [&] {
         return shared_.ends || interrupts_.has_requests() || !shared_.runner_commands.empty() ||
-               shared_.frame_requests.job || shared_.frame_requests.colour_job;
+               shared_.frame_requests.job || shared_.frame_requests.color_job;
     });
     interrupts_.see_requests();
 }
@@ -75,7 +75,7 @@ void Runner::guarded(const std::function<void()>& work) {
         failure = Error(std::string("internal: ") + error.what());
     }
     if (!failure) return;
-    optimiser_.stop();
+    optimizer_.stop();
     const Lock lock(shared_.mutex);
     if (shared_.growing && !shared_.growing->complete) shared_.growing->failed = true;
     shared_.growing = nullptr;
@@ -109,19 +109,19 @@ void Runner::take(Command& command) {
             throw;
         }
     }
-    if (auto* c = std::get_if<Live>(&command)) return optimiser_.set_live(*c);
+    if (auto* c = std::get_if<Live>(&command)) return optimizer_.set_live(*c);
     if (!state_.now.simulation) throw Error("there is no scene").remedy("open one first");
     if (std::holds_alternative<Reset>(command)) {
         scenes_.drop_older();
         scenes_.drop_states();
-        optimiser_.reset();
+        optimizer_.reset();
     }
-    if (auto* c = std::get_if<Optimise>(&command)) optimiser_.steer(c->what);
-    if (auto* c = std::get_if<Branch>(&command)) optimiser_.branch(*c);
+    if (auto* c = std::get_if<Optimize>(&command)) optimizer_.steer(c->what);
+    if (auto* c = std::get_if<Branch>(&command)) optimizer_.branch(*c);
     if (auto* c = std::get_if<Accept>(&command)) values_.accept(*c);
     if (auto* c = std::get_if<KeepValues>(&command)) values_.keep(*c);
     if (auto* c = std::get_if<UseValues>(&command)) values_.use(*c);
-    if (std::holds_alternative<Revert>(command)) optimiser_.revert();
+    if (std::holds_alternative<Revert>(command)) optimizer_.revert();
     if (auto* c = std::get_if<Grab>(&command)) pull_.run(*c);
     if (std::holds_alternative<CheckGradient>(command)) tools_.check_gradient();
     if (auto* c = std::get_if<Scan>(&command)) tools_.start_scan(*c);
@@ -132,13 +132,13 @@ void Runner::take(Command& command) {
 
 void Runner::compute_rows() {
     gradients_.plan(state_.now);
-    while (optimiser_.looks_elsewhere()) {
-        state_.optimising = false;  // so that commands act at once
+    while (optimizer_.looks_elsewhere()) {
+        state_.optimizing = false;  // so that commands act at once
         const bool busy = do_missing();
-        state_.optimising = true;
+        state_.optimizing = true;
         if (!busy || interrupts_.stops_row()) break;
     }
-    if (!interrupts_.stops_row()) optimiser_.run();
+    if (!interrupts_.stops_row()) optimizer_.run();
 }
 
 bool Runner::do_missing() {
@@ -153,7 +153,7 @@ bool Runner::do_missing() {
         wanted_iteration = shared_.wanted.iteration;
         wanted_ghost = shared_.wanted.ghost;
         if (wanted_ghost) ghost = shared_.trajectories.find(*wanted_ghost);
-        ghost_fits = shared_.draft.optimisation.ghost_problem.empty();
+        ghost_fits = shared_.draft.optimization.ghost_problem.empty();
     }
     const auto missing = [this](const TrajectoryPointer& t) {
         return !t ||

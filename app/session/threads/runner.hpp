@@ -1,10 +1,10 @@
 // The thread of a session that computes: it builds simulations, runs them, keeps their frames, and
-// optimises. It takes its commands from the shared state in order. When there are none it computes
+// optimizes. It takes its commands from the shared state in order. When there are none it computes
 // the data that the window lacks: the trajectory to show, the ghost's, the gradients of the
 // trajectory shown.
 //
 // Between steps it reads the shared state. A command that makes the run obsolete stops it. During
-// an optimisation edits wait for the end of the row; everything else acts at once.
+// an optimization edits wait for the end of the row; everything else acts at once.
 //
 // Runner is the loop. Each kind of work is a class (work/, tools/); running/ has the data that they
 // share.
@@ -49,7 +49,7 @@ private:
     BetweenFrames between_;
     PullRun pull_;
     Launches launches_;
-    Optimiser optimiser_;
+    Optimizer optimizer_;
     SceneValues values_;
     WarningCheck warnings_;
     Documents documents_;

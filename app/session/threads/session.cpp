@@ -112,7 +112,7 @@ std::shared_ptr<const Snapshot> Session::wait(const std::function<bool(const Sna
                 snapshot->handover.revision, snapshot->handover.applied_revision,
                 static_cast<int>(snapshot->reports.activity), snapshot->reports.activity_text,
                 snapshot->run.steps_computed, snapshot->run.steps, snapshot->run.loss,
-                snapshot->optimisation.stop_reason));
+                snapshot->optimization.stop_reason));
             if (snapshot->reports.error) error.note(snapshot->reports.error->what());
             throw error;
         }

@@ -9,8 +9,8 @@
 //           "field_of_view": 40 } ] }
 //
 // Between keys each number is a cubic Hermite polynomial in time. Its slope at a key is that of the
-// parabola through the key and its neighbours (Catmull-Rom for unequal spacing), at the ends that
-// of the line to the neighbour. So the speed has no jumps and uniform motion stays uniform. Before
+// parabola through the key and its neighbors (Catmull-Rom for unequal spacing), at the ends that
+// of the line to the neighbor. So the speed has no jumps and uniform motion stays uniform. Before
 // the first and after the last key the camera stands still. The projection switches at the keys.
 #pragma once
 

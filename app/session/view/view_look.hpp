@@ -1,4 +1,4 @@
-// ViewLook: the settings for drawing in the scene's "view", besides colours (colour_look.hpp) and
+// ViewLook: the settings for drawing in the scene's "view", besides colors (color_look.hpp) and
 // the camera: arrows, the thickness of tubes, a slice, fields as heights, distances. The window,
 // `hindcast render` and Python share it.
 #pragma once

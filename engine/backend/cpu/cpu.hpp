@@ -3,7 +3,7 @@
 //     auto executable = compile_cpu(kernel);
 //     executable->run(bindings, items, {&pool});
 //
-// Start reading at pipeline.hpp: all that happens to a kernel, in order. Code is specialised on the
+// Start reading at pipeline.hpp: all that happens to a kernel, in order. Code is specialized on the
 // layout of the arrays; a layout that was not seen before is compiled when it is first run, or
 // prepared.
 //

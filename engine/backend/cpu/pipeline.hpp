@@ -11,14 +11,14 @@
 //   once for a layout of the arrays and a width: CompiledKernel
 //     plan               what varies with the item, scratch memory      plan/plan
 //     emit               LLVM text in lanes                             emit/kernel_writer, its folder
-//       stencil-blocks * neighbours cut out of whole blocks             emit/stencil
+//       stencil-blocks * neighbors cut out of whole blocks              emit/stencil
 //       prefetch *       far arrays fetched early                       emit/elements
 //     compile            LLVM's own passes, machine code, the cache     jit/machine_code
-//       quick-code *     of a long kernel twice: soon, then optimised   jit/machine_code
+//       quick-code *     of a long kernel twice: soon, then optimized   jit/machine_code
 //
 //   for every launch
 //     bind               tables of entries, once per version of indices per_target/entry_tables
-//       neighbor-runs *  neighbours that lie side by side               per_target/entry_tables
+//       neighbor-runs *  neighbors that lie side by side                per_target/entry_tables
 //     run                on threads, in blocks of items                 launch/compiled_kernel
 //       unchanged-items * items whose results are there already         launch/unchanged_items
 //       deferral *       several launches in one walk over the elements launch/deferred_work

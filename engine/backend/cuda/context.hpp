@@ -2,7 +2,7 @@
 //
 // Work is put on streams and runs later. Host operations on memory (upload, download, clear, copy)
 // go to the context's own stream and come after everything that was put on any stream before, and
-// before everything that is put on any stream afterwards; only launches on streams of one's own run
+// before everything that is put on any stream afterward; only launches on streams of one's own run
 // side by side, and are ordered by events. An error of the driver names the request that failed.
 // Errors of launches show when the host waits: download() and synchronize().
 //
@@ -166,7 +166,7 @@ public:
 
     // Calls of several threads run one after the other; hold this lock around several calls that
     // belong together. Code that holds it must call nothing that may wait for another thread.
-    // If another library's context was current on the thread, it is again afterwards.
+    // If another library's context was current on the thread, it is again afterward.
     class Lock {
     public:
         Lock() = default;
@@ -260,7 +260,7 @@ public:
     };
 
     // While it lives, launches on a stream that is captured may compile and allocate, and work of
-    // the host is done at once, on the context's own stream: afterwards the same launches can be
+    // the host is done at once, on the context's own stream: afterward the same launches can be
     // captured for good. The graph captured meanwhile is useless.
     class Rehearsal {
     public:

@@ -29,7 +29,7 @@ using Words = std::shared_ptr<const LaunchWords>;
 class Scratch {
 public:
     // At least so many bytes; true if they are new.
-    bool grow(const std::shared_ptr<Context>& context, std::size_t bytes) {
+    bool grow(const std::shared_ptr<cuda::Context>& context, std::size_t bytes) {
         const bool fresh = !block_ || block_->size() < bytes;
         if (fresh) block_ = std::make_shared<Block>(context, bytes);
         address_ = block_->data();
@@ -48,7 +48,7 @@ private:
 class Part {
 public:
     Part(const ir::Kernel& kernel, const Form& form, Sums sums, bool checked, Words launch,
-         Context& context)
+         cuda::Context& context)
         : context_(context), words_(std::move(launch)) {
         const CodeTimer timer;
         plan = plan_for(kernel, form, sums, checked);
@@ -95,7 +95,7 @@ private:
         }
     }
 
-    Context& context_;
+    cuda::Context& context_;
     Words words_;
     const Function* function_ = nullptr;
     bool faults_ = false;
@@ -109,7 +109,8 @@ class GatherPass {
 public:
     GatherPass(const Plan& plan, int symbol) : gather_(plan, symbol) {}
 
-    void prepare(const Binding* host, std::int64_t items, const std::shared_ptr<Context>& context) {
+    void prepare(const Binding* host, std::int64_t items,
+                 const std::shared_ptr<cuda::Context>& context) {
         gather_.prepare(host, items);
         std::shared_ptr<const void>& copy = gather_.attachment();
         if (!copy) {
@@ -135,7 +136,7 @@ private:
         Block first, entries;
     };
     static Block upload(const std::uint32_t* values, std::size_t count,
-                        const std::shared_ptr<Context>& context) {
+                        const std::shared_ptr<cuda::Context>& context) {
         Block block(context, std::max<std::size_t>(count, 1) * sizeof(std::uint32_t));
         context->upload(block.address(), values, count * sizeof(std::uint32_t));
         return block;
@@ -153,7 +154,7 @@ public:
         defines_ = parameter_.access == ir::Access::sum && !plan.shares_buffer(symbol);
     }
 
-    void prepare(const Binding& target, const std::shared_ptr<Context>& context) {
+    void prepare(const Binding& target, const std::shared_ptr<cuda::Context>& context) {
         const auto cells = static_cast<std::size_t>(target.count * parameter_.components);
         const std::size_t limbs = wide() ? 2 * cells : cells;
         const bool fresh = header_.grow(context, sizeof(Fixed));
@@ -171,7 +172,7 @@ public:
     void* const* header() const { return header_.argument(); }
     int symbol() const { return symbol_; }
 
-    void set_scale(std::int64_t items, Context& context, StreamHandle stream,
+    void set_scale(std::int64_t items, cuda::Context& context, StreamHandle stream,
                    const Words& words) const {
         const long long terms = how_.counted ? -1 : static_cast<long long>(items * how_.sites);
         const int two_limbs = wide(), one = 1;
@@ -179,7 +180,7 @@ public:
         context.launch(context.code().phase("fixed_scale"), 1, arguments.list(), stream, words);
     }
 
-    void take(const Binding& target, Context& context, StreamHandle stream,
+    void take(const Binding& target, cuda::Context& context, StreamHandle stream,
               const Words& words) const {
         if (target.count == 0) return;
         const long long stride = target.element_stride, plane = target.component_stride;
@@ -205,7 +206,7 @@ private:
 class Variant {
 public:
     Variant(const ir::Kernel& kernel, const Form& form, const Words& launch,
-            const std::shared_ptr<Context>& context, bool any_order, bool checked)
+            const std::shared_ptr<cuda::Context>& context, bool any_order, bool checked)
         : form_(form),
           context_(context),
           main_(kernel, form, any_order ? Sums::any_order : Sums::fixed, checked, launch,
@@ -358,7 +359,7 @@ private:
     }
 
     Form form_;
-    std::shared_ptr<Context> context_;
+    std::shared_ptr<cuda::Context> context_;
     Part main_;
     std::unique_ptr<Part> measuring_;  // if there are sums in fixed point
     std::vector<std::unique_ptr<GatherPass>> gathers_;
@@ -376,7 +377,7 @@ private:
 class CudaExecutable final : public Executable {
 public:
     CudaExecutable(const ir::Kernel& kernel, const LaunchWords& launch,
-                   std::shared_ptr<Context> context, bool any_order, bool checked)
+                   std::shared_ptr<cuda::Context> context, bool any_order, bool checked)
         : kernel_(kernel),
           lowered_(lang::lower(kernel, lang::Lowering::all)),
           launch_(std::make_shared<LaunchWords>(launch)),
@@ -409,7 +410,7 @@ private:
 
     ir::Kernel kernel_, lowered_;
     Words launch_;
-    std::shared_ptr<Context> context_;
+    std::shared_ptr<cuda::Context> context_;
     bool any_order_, checked_;
     std::vector<std::unique_ptr<Variant>> variants_;
     LastBindings last_{lowered_};
@@ -419,7 +420,7 @@ private:
 }  // namespace
 
 std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const LaunchWords& launch,
-                                         std::shared_ptr<Context> context, bool any_order,
+                                         std::shared_ptr<cuda::Context> context, bool any_order,
                                          bool indices) {
     // Arrays of a device are not looked at before a launch.
     const bool checked = indices && !IndexCheck(kernel).is_needless();

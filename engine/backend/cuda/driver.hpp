@@ -172,7 +172,7 @@ struct CudaInfo {
     std::vector<DeviceInfo> devices;
     std::string problem;  // why it is not available
 };
-// Opens the driver, initialises it and asks for its devices; once.
+// Opens the driver, initializes it and asks for its devices; once.
 const CudaInfo& cuda_info();
 // Throws Error where cuda_info() tells a problem.
 const Driver& driver();

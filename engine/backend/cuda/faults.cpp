@@ -111,7 +111,7 @@ std::string WorkLog::text() const {
     std::string text = put_ > most_recent
                            ? fmt::format("the last {} of {} launches", most_recent, put_)
                            : std::string("launched");
-    text += " since the last synchronisation: ";
+    text += " since the last synchronization: ";
     for (const Times& t : list)
         text += (&t == list.data() ? "" : ", ") +
                 (t.count > 1 ? fmt::format("{} times ", t.count) : "") + words_for(*t.work);

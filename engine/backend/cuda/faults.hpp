@@ -35,7 +35,7 @@ struct Work {
     bool operator==(const Work&) const = default;
 };
 
-// The work that was put on streams since the last synchronisation, for errors.
+// The work that was put on streams since the last synchronization, for errors.
 class WorkLog {
 public:
     void note(Work work);

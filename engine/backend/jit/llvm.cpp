@@ -191,7 +191,7 @@ public:
             char* why = llvm_.GetErrorMessage(error);
             const std::string reason = why;
             llvm_.DisposeErrorMessage(why);
-            fail("cannot be optimised", reason, text);
+            fail("cannot be optimized", reason, text);
         }
         const auto file = kind == CodeKind::assembly ? LLVMAssemblyFile : LLVMObjectFile;
         if (llvm_.TargetMachineEmitToMemoryBuffer(machine_, module_, file, &message, &code_) != 0)

@@ -97,7 +97,7 @@ public:
         auto& known = known_[{request->key_.high, request->key_.low, request->wants_quick_}];
         if (auto same = known.lock(); same != nullptr && same->error_ == nullptr) return same;
         known = request;
-        // One that has quick code by the cache only waits to be optimised.
+        // One that has quick code by the cache only waits to be optimized.
         const bool urgent = request->codes_.empty();
         (urgent ? waiting_ : later_).push_back(request);
         if (urgent) ++asked_;
@@ -145,7 +145,7 @@ private:
         return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     }
     // Simulations want processors too.
-    static int most_optimising() { return std::max(1, most_threads() / 2); }
+    static int most_optimizing() { return std::max(1, most_threads() / 2); }
 
     // Waits at interruption points (interruption.hpp), and reports the progress.
     template <class Done, class Tell>
@@ -179,16 +179,16 @@ private:
     // LLVM cannot be stopped, and the end of the process does not wait for it.
     void work() {
         std::unique_lock lock(mutex_);
-        while (!waiting_.empty() || (!later_.empty() && optimising_ < most_optimising())) {
+        while (!waiting_.empty() || (!later_.empty() && optimizing_ < most_optimizing())) {
             const bool urgent = !waiting_.empty();
             auto& list = urgent ? waiting_ : later_;
             const std::shared_ptr<CodeRequest> request = std::move(list.front());
             list.pop_front();
             if (request.use_count() > 1) {
-                optimising_ += urgent ? 0 : 1;
+                optimizing_ += urgent ? 0 : 1;
                 lock.unlock();
                 make(*request, urgent && request->wants_quick_, lock);
-                optimising_ -= urgent ? 0 : 1;
+                optimizing_ -= urgent ? 0 : 1;
                 if (urgent && request->wants_quick_ && !request->error_) later_.push_back(request);
             }
             if (urgent && ++compiled_ == asked_) compiled_ = asked_ = 0;
@@ -222,9 +222,9 @@ private:
 
     std::mutex mutex_;
     std::condition_variable made_;
-    std::deque<std::shared_ptr<CodeRequest>> waiting_, later_;  // later_: to be optimised
+    std::deque<std::shared_ptr<CodeRequest>> waiting_, later_;  // later_: to be optimized
     std::map<std::tuple<std::uint64_t, std::uint64_t, bool>, std::weak_ptr<CodeRequest>> known_;
-    int threads_ = 0, optimising_ = 0;
+    int threads_ = 0, optimizing_ = 0;
     std::int64_t compiled_ = 0, asked_ = 0;  // since nothing was waiting
 };
 

@@ -1,7 +1,7 @@
 // Machine code of LLVM text, by way of the cache on disk. Code that is requested before it is
 // waited for is compiled side by side, on as many threads as there are processors. Long texts are
-// compiled twice: first in a fourth of the time, to be run at once, then optimised. Both give the
-// same bits. The optimised code takes over when it is ready, also in the cache.
+// compiled twice: first in a fourth of the time, to be run at once, then optimized. Both give the
+// same bits. The optimized code takes over when it is ready, also in the cache.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace hindcast::backend {
 
-enum class Haste { quick, patient };  // quick: code that is not optimised yet will do
+enum class Haste { quick, patient };  // quick: code that is not optimized yet will do
 
 // Code that is there, or is being made.
 class CodeRequest {
@@ -56,7 +56,7 @@ private:
 std::shared_ptr<CodeRequest> request_machine_code(const std::string& text, const std::string& name,
                                                   const std::string& title, std::uint64_t kind,
                                                   Haste haste);
-// Waits until nothing is left to be optimised: for measurements.
+// Waits until nothing is left to be optimized: for measurements.
 void wait_for_all_code();
 // Drops code without a holder (the latest few megabytes are otherwise kept, for launches that are
 // recorded again and again): the next request goes to the cache on disk. For tests of it.

@@ -7,7 +7,7 @@
 // launches; it is done once per version of the index buffers. An inverse of an older version, or of
 // values from a history, is not needed again: the next one takes its memory.
 //
-// Four neighbouring targets add up together: one sum after the other would wait for its additions,
+// Four neighboring targets add up together: one sum after the other would wait for its additions,
 // and a loop that ends at every target is mispredicted there. Lists are padded to the longest of
 // the four with a term of -0, which changes no sum.
 #pragma once

@@ -1,6 +1,6 @@
 // Plan: the CPU back end's decisions about a kernel before it writes code.
 //
-// Code is specialised on the form of the parameters (their layout, not their address), so a kernel
+// Code is specialized on the form of the parameters (their layout, not their address), so a kernel
 // may be compiled more than once. Accumulation needs no floating-point atomics; each accumulated
 // parameter goes one of these ways, all with the bits of the definition in executable.hpp:
 //   own       every site adds to the item's own element: read, add, write, in vectors

@@ -36,7 +36,7 @@ struct ConvexShape {
     Vec3 unit_of_directions() const;
     // The radius, m, of the ball that is added to the core; 0 for a core without one.
     Float radius() const;
-    // From a circle's or an ellipsoid's centre to its point with this normal, and how that changes as
+    // From a circle's or an ellipsoid's center to its point with this normal, and how that changes as
     // the normal does by x; zero for other shapes and on a cap.
     Vec3 curve(const Vec3& normal, const Bool& on_cap) const;
     Vec3 curve_change(const Vec3& normal, const Vec3& x, const Bool& on_cap) const;

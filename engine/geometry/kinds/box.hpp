@@ -17,8 +17,8 @@ struct Box {
         .sized_by = SizedBy::lengths,
         .size_text = "the lengths of its edges",
         .core = Core::box,
-        .placed_by = PlacedBy::centre_and_half_extents,
-        .obstacle_text = "A box; in the plane, a rectangle. It turns about its centre."};
+        .placed_by = PlacedBy::center_and_half_extents,
+        .obstacle_text = "A box; in the plane, a rectangle. It turns about its center."};
 
     template <class T>
     static Solid<T> solid(const Size<T>& size) {

@@ -15,7 +15,7 @@ struct Capsule {
         .title = "Capsule",
         .looks = "bar with round ends",
         .sized_by = SizedBy::radius_and_length,
-        .size_text = "between the centres of its round ends, along its own z",
+        .size_text = "between the centers of its round ends, along its own z",
         .round_ends = true,
         .core = Core::segment,
         .placed_by = PlacedBy::ends,
@@ -23,7 +23,7 @@ struct Capsule {
             "A capsule: points stay farther than the radius from the line between two "
             "places. It turns about the middle."};
 
-    // A cylinder and two halves of a sphere, whose centres are 3/8 of the radius from their bases.
+    // A cylinder and two halves of a sphere, whose centers are 3/8 of the radius from their bases.
     template <class T>
     static Solid<T> solid(const Size<T>& size) {
         const T &r = size[0], &h = size[1];
@@ -34,7 +34,7 @@ struct Capsule {
                          all;
         return {all, across, across, (cylinder * 0.5 + sphere * 0.4) * r * r / all};
     }
-    // Centres of hemispherical shells are 1/2 of the radius from their bases.
+    // Centers of hemispherical shells are 1/2 of the radius from their bases.
     template <class T>
     static Solid<T> shell(const Size<T>& size) {
         const T &r = size[0], &h = size[1];

@@ -16,7 +16,7 @@
 
 namespace hindcast::geometry {
 
-// The nodes of a grid in D dimensions; its centre is the origin.
+// The nodes of a grid in D dimensions; its center is the origin.
 struct FieldGrid {
     std::vector<std::int64_t> counts;  // of nodes along each axis; the last axis runs fastest
     double spacing = 0;                // m
@@ -47,12 +47,12 @@ struct DistanceField {
             "B-spline with these coefficients: twice continuously differentiable; exact where the "
             "distance is linear, elsewhere it is f + spacing^2/6 (Laplacian of f), so that a ball "
             "of radius r in space is smaller by spacing^2/(3 r). Beyond the grid no point is met. "
-            "It turns about the grid's centre."};
+            "It turns about the grid's center."};
 };
 
 }  // namespace kinds
 
-// The distance at a point, in the grid's axes, from its centre.
+// The distance at a point, in the grid's axes, from its center.
 template <int D>
 class FieldDistance {
 public:

@@ -5,7 +5,7 @@
 
 namespace hindcast::geometry {
 
-// `p` is relative to the obstacle's centre. `extent` and `size` mean, by how the kind is placed
+// `p` is relative to the obstacle's center. `extent` and `size` mean, by how the kind is placed
 // (row.hpp): normal and offset of a plane; half of the axis and the radius; half extents of a box, in
 // whose axes p is then given; the radius of a ball.
 template <class V>

@@ -25,7 +25,7 @@ enum class PlacedBy : std::uint8_t {
     own_fields,               // a type of its own has its fields: plane, sphere
     nothing,                  // no obstacle is of this kind
     ends,                     // "start", "end" of its axis, "radius"
-    centre_and_half_extents,  // "center", "half_extents", "orientation"
+    center_and_half_extents,  // "center", "half_extents", "orientation"
     grid                      // "origin", "nodes", "spacing", "distances"
 };
 
@@ -42,7 +42,7 @@ struct KindRow {
     bool round_ends = false;          // it reaches farther than its length, by the radius
     bool in_mjcf = true;              // false: its rigid shapes are written as meshes
     double widest = 0;                // place of its radius: along z, in half lengths
-    double centroid = 0;              // place of its centre of mass, likewise
+    double centroid = 0;              // place of its center of mass, likewise
     Core core = Core::none;
     PlacedBy placed_by = PlacedBy::own_fields;
     bool in_plane = true;                 // obstacles in the plane can be of this kind
@@ -55,7 +55,7 @@ std::span<const KindRow> kind_rows();
 const KindRow& row(ShapeKind kind);              // throws Error if there is no such kind
 const KindRow* find_row(std::string_view name);  // null: no kind has this name
 
-// The surface of a shape in its own axes, about its centre. `extent`: half extents of a box or an
+// The surface of a shape in its own axes, about its center. `extent`: half extents of a box or an
 // ellipsoid, or the vector from the middle of an axis to its end; `radius`: around the axis, or of
 // a ball. In the plane (dimension 2) it is filled. `around`: sides of a circle, a multiple of 4.
 // Throws Error for kinds whose surface does not follow from these.

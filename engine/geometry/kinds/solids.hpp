@@ -9,7 +9,7 @@
 
 namespace hindcast::geometry {
 
-// Moments of a unit mass about the centre, in the solid's axes.
+// Moments of a unit mass about the center, in the solid's axes.
 template <class T>
 struct Solid {
     T volume;      // m^3; of a surface m^2

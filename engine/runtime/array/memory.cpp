@@ -20,7 +20,7 @@ struct Memory::OnDevice {
     OnDevice(const Context& at, Block memory) : context(at), block(std::move(memory)) {
         ++on_devices_;
     }
-    // Others may take the memory back afterwards, or it is given back by another context.
+    // Others may take the memory back afterward, or it is given back by another context.
     ~OnDevice() {
         if (waits) context->wait();
         --on_devices_;

@@ -176,7 +176,7 @@ private:
     std::shared_ptr<State> state_;
 };
 
-// One direction of a launch, compiled and bound. Follows what is set on the launch afterwards. A
+// One direction of a launch, compiled and bound. Follows what is set on the launch afterward. A
 // handle.
 class Launch::Replay {
 public:

@@ -291,7 +291,7 @@ private:
             if (c.original.same_memory(original)) return c.copy;
         if (std::ranges::any_of(solved_, [&](const Array& a) { return original.same_memory(a); }))
             throw Error("'" + argument.parameter + "' of '" + term +
-                        "' is the array that the minimisation changes")
+                        "' is the array that the minimization changes")
                 .remedy("take the points of the energy, or a copy of the positions before");
         std::string name = term + ": " + argument.parameter;
         std::ranges::replace(name, '.', ' ');
@@ -415,7 +415,7 @@ private:
 
 namespace {
 std::shared_ptr<Device> on_host(const std::shared_ptr<Device>& device) {
-    if (!device) throw Error("a minimisation needs a device");
+    if (!device) throw Error("a minimization needs a device");
     if (!device->cuda()) return device;
     DeviceOptions options = device->options();
     options.kind = DeviceKind::cpu;
@@ -448,7 +448,7 @@ Minimization::Minimization(std::shared_ptr<Device> device, const Array& position
               fail("the tolerance and the number of iterations must be positive",
                    "leave them out for 1e-12 and 200");
           if (!carriers.empty() && options.solver == LinearSolverKind::dense)
-              fail("bodies carry points, which a minimisation in one kernel has not",
+              fail("bodies carry points, which a minimization in one kernel has not",
                    "choose another solver");
           for (const Carrier& carrier : carriers)
               if (carrier.coordinates.type() != positions.type())

@@ -7,7 +7,7 @@
 //                      as it is
 //     tangent          H dx = -dG/dp dp
 //     adjoint          H l = x_bar;  p_bar -= l . dG/dp
-//     their tangents   the same, differentiated; one factorisation serves all solves
+//     their tangents   the same, differentiated; one factorization serves all solves
 //
 // p is everything that an energy reads; points that are not free are part of it: their positions
 // stay as they are, and have gradients. H is that at the solution, as it is: a negative pivot is an
@@ -54,7 +54,7 @@ public:
     // a term or a carrier does not fit.
     Minimization(std::shared_ptr<Device> device, const Array& positions, std::vector<char> fixed,
                  std::vector<EnergyTerm> terms, const MinimizationOptions& options = {},
-                 const std::string& description = "minimisation",
+                 const std::string& description = "minimization",
                  std::vector<Carrier> carriers = {});
 
     // ReadWrite of the positions and of the carriers' coordinates, Read of the arrays of reals that

@@ -1,4 +1,4 @@
-// Newton's method on a potential: minimize(), and the factorised Hessian at a minimum.
+// Newton's method on a potential: minimize(), and the factorized Hessian at a minimum.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ public:
 
     // From potential.positions() to a minimum. Throws Error, see Minimization::launch().
     MinimizationOutcome minimize();
-    // Factorises the Hessian as it is at potential.positions(). Throws Error unless it is positive
+    // Factorizes the Hessian as it is at potential.positions(). Throws Error unless it is positive
     // definite.
     void factorize_at_minimum();
     // x = H^-1 b, after factorize_at_minimum().

@@ -33,7 +33,7 @@ bool FiniteCheck::look(std::int64_t t) {
     if (every_ <= 0) return false;
     if (const auto& cuda = device_->cuda()) {
         look_on_device();
-        // A graph, or a caller that wants it so, looks afterwards.
+        // A graph, or a caller that wants it so, looks afterward.
         if (cuda->capturing() || cuda->follows_capture() || looks_later_) return false;
         if (const Array* const found = found_on_device())
             divergence_ = Rollout::Divergence{t, *found};

@@ -5,7 +5,7 @@
 // Calls that add to other items' elements in a direction stay alone: such sums are pulled by loops
 // over the targets (backend/cpu/per_target/target_loop.hpp), which what else an item computes would
 // only slow down. So does a call before which an adjoint's value must be saved that an earlier one
-// of the group has just written, and one that is recomputed where its neighbour is not. A group
+// of the group has just written, and one that is recomputed where its neighbor is not. A group
 // ends where it would take long to compile.
 #pragma once
 

@@ -58,7 +58,7 @@ public:
     void forget() { std::fill(absent_.begin(), absent_.end(), 0); }
     bool holds(std::int64_t t) const { return absent_[static_cast<std::size_t>(t)] == 0; }
     // Keeps them, at the moment of step t: the last call of step t - 1 runs once more. Arrays that
-    // it only reads must be as they were then; arrays that it writes are restored afterwards.
+    // it only reads must be as they were then; arrays that it writes are restored afterward.
     void keep(std::int64_t t, const SlotIndex& at, const Device& device);
 
     // A line for each item of a step within a range.

@@ -61,7 +61,7 @@ public:
     using Look = std::function<void(std::size_t point)>;
 
     // One result per point (fewer if go_on ended it), a point being the values of all parameters.
-    // Afterwards the simulation's parameters are what they were. Throws the Error of the first
+    // Afterward the simulation's parameters are what they were. Throws the Error of the first
     // point that raises one; with EnsembleUse::lanes also if the scene cannot go into lanes, with
     // EnsembleUse::threads if there is one thread or memory for one member.
     std::vector<Result> evaluate(std::span<const std::vector<double>> points, bool gradient,

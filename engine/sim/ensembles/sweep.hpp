@@ -2,7 +2,7 @@
 //
 // An axis is a path and the values it takes; the grid is their product, the last axis running
 // fastest. The numbers of an axis must be differentiable, as those of a parameter must; they change
-// as an optimisation would change them, after the scene was built. A path that means several
+// as an optimization would change them, after the scene was built. A path that means several
 // numbers (one per element) gives all of them the value. Numbers that the scene does not name as
 // parameters are added to its parameters, so that their derivatives come out too; the norm of the
 // gradient is that of the scene's own.

@@ -3,7 +3,7 @@
 //   entries      dL/dp_i against central differences (L(p + h e_i) - L(p - h e_i)) / 2h
 //   directions   g.u against central differences along random u, and against forward mode
 //   Hessian      H u against central differences of the adjoint, and u.Hv = v.Hu (on request)
-//   minima       the effect of minimisations' tolerance on the gradient (in scenes with any)
+//   minima       the effect of minimizations' tolerance on the gradient (in scenes with any)
 //   f32          the adjoint of the f32 program against that of the f64 program (on request)
 //
 // With a horizon ("gradients" in the scene) all of this is about the derivatives of the last steps,
@@ -24,7 +24,7 @@
 // The floor of the scale there is a thousandth of the largest entry of the (scaled) gradient; for
 // directions likewise of |g| |u|. Forward against reverse mode refers to the sum of |g_k u_k| or the
 // terms that cancel, f32 against f64 to |g| or the root mean square of the directions' terms, and so
-// does the part of minimisations: each search of a minimum ends with a residual r, a little way
+// does the part of minimizations: each search of a minimum ends with a residual r, a little way
 // dx = -H^-1 r from the exact minimum. The change of loss and gradient, to first order, if all
 // searches went that way is one Hessian product, with these dx as the only tangents.
 #pragma once
@@ -63,7 +63,7 @@ struct GradientCheckOptions {
 struct GradientReport {
     // One derivative against differences, per unit of the parameter.
     // Steps are relative to the parameter's magnitude.
-    struct Slope : SlopeJudgement {
+    struct Slope : SlopeJudgment {
         double adjoint = 0;
         bool passed() const { return passes(verdict); }
     };
@@ -101,7 +101,7 @@ struct GradientReport {
     std::vector<Entry> entries;
     std::vector<Direction> directions;
     std::vector<Hessian> hessian;
-    std::optional<Minima> minima;  // in scenes whose steps minimise
+    std::optional<Minima> minima;  // in scenes whose steps minimize
     std::optional<Single> f32;
     // Norms of the adjoint of the state at each step boundary, at the point that is checked.
     Rollout::AdjointNorms adjoint_norms;

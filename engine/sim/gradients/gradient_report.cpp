@@ -29,8 +29,7 @@ std::string explain(const GradientReport::Slope& s) {
                 "differences do not agree with each other to the tolerance",
                 s.adjoint, s.difference, s.error);
         case SlopeVerdict::unknown:
-            return fmt::format("adjoint {:.9g}, and no finite loss in the neighbourhood",
-                               s.adjoint);
+            return fmt::format("adjoint {:.9g}, and no finite loss in the neighborhood", s.adjoint);
         default:
             return fmt::format(
                 "the adjoint is wrong: {:.9g}, central difference {:.9g}, relative error {:.2g}",
@@ -93,7 +92,7 @@ std::vector<std::string> GradientReport::failures() const {
     }
     if (minima && !minima->passed)
         list.push_back(
-            fmt::format("the tolerance of minimisations: it changes the gradient by {:.2g} of its "
+            fmt::format("the tolerance of minimizations: it changes the gradient by {:.2g} of its "
                         "size; lower \"tolerance\" in time.minimization",
                         minima->error));
     if (f32 && !f32->passed)
@@ -155,7 +154,7 @@ std::string to_text(const GradientReport& report) {
         for (const std::string& note : notes) put("{}\n", note);
     }
     if (report.minima && report.minima->solves == 0)
-        put("\nminima: no parameter acts on what is minimised\n");
+        put("\nminima: no parameter acts on what is minimized\n");
     else if (report.minima)
         put("\nminima: found to {:.1e} m; at the exact ones the loss is {:+.1e} and the gradient "
             "{:.1e} "

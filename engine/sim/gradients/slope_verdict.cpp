@@ -21,7 +21,7 @@ constexpr int fewest = 4, most = 24;  // wide secants
 
 double secant(const SlopeSample& s) { return (s.above - s.below) / (2 * s.step); }
 
-// Among values at falling steps, the pair of neighbours that differ least. Rounding of the loss
+// Among values at falling steps, the pair of neighbors that differ least. Rounding of the loss
 // counts as a difference: two values may agree by chance if they are rounding alone.
 struct Settled {
     double value = no_value, step = no_value, uncertainty = infinity;
@@ -40,7 +40,7 @@ Settled settled(const std::vector<SlopeSample>& samples, double loss, F value_at
     return best;
 }
 
-// One-sided derivative towards `side`, the error of first order removed.
+// One-sided derivative toward `side`, the error of first order removed.
 Settled one_sided(const std::vector<SlopeSample>& samples, double loss, double side) {
     const auto slope = [&](std::size_t k) {
         return side * ((side > 0 ? samples[k].above : samples[k].below) - loss) / samples[k].step;
@@ -146,13 +146,13 @@ std::string to_string(SlopeVerdict verdict) {
     return "unknown";
 }
 
-SlopeJudgement judge_slope(double adjoint, double loss, std::vector<SlopeSample> samples,
-                           const std::function<SlopeSample(double step)>& wide, double span,
-                           double floor, double tolerance) {
+SlopeJudgment judge_slope(double adjoint, double loss, std::vector<SlopeSample> samples,
+                          const std::function<SlopeSample(double step)>& wide, double span,
+                          double floor, double tolerance) {
     std::erase_if(samples, [](const SlopeSample& s) { return !finite(s); });
     std::ranges::sort(samples, std::greater{}, &SlopeSample::step);
 
-    SlopeJudgement j;
+    SlopeJudgment j;
     j.terms = terms_that_cancel(samples, loss);
     const Settled central =
         settled(samples, loss, [&](std::size_t k) { return secant(samples[k]); });

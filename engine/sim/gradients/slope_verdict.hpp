@@ -12,7 +12,7 @@
 //                and curvature.
 //   scale        what errors refer to: the largest of |a|, |D|, the caller's floor, and a thousandth of
 //                the terms.
-//   plateau      of all steps up to 1e-2, the two neighbours whose secants differ least, plus the
+//   plateau      of all steps up to 1e-2, the two neighbors whose secants differ least, plus the
 //                rounding eps |L(0)| / h of the narrower: D is that one, u the sum. The adjoint has no
 //                part in it.
 //   one-sided    (10 F(h) - F(10 h)) / 9 with F(h) = (L(h) - L(0)) / h, likewise from its plateau: R;
@@ -24,7 +24,7 @@
 //   usable       the widest step from which on all secants down to the plateau agree
 //
 // The verdict is the first of these that applies:
-//   unknown      no two neighbouring steps have finite losses
+//   unknown      no two neighboring steps have finite losses
 //   a kink       R and Q differ by more than 1e-4 of the terms and ten times their own uncertainty, and
 //                a is one of them or lies between them; not smooth if it does not
 //   a kink       |a - D| is more than the tolerance, R and Q differ by more than ten times their own
@@ -63,7 +63,7 @@ struct SlopeSample {
     double step = 0, above = 0, below = 0;  // L(step), L(-step); not finite: there is no loss
 };
 
-struct SlopeJudgement {
+struct SlopeJudgment {
     SlopeVerdict verdict = SlopeVerdict::unknown;
     double difference = 0, step = 0;  // D and its step
     double error = 0;                 // |a - D| / scale
@@ -75,8 +75,8 @@ struct SlopeJudgement {
 
 // Samples at steps up to 1e-2, in any order; `wide` gives one at a wider step, from `span` down. span
 // 0: none are asked for, and only the plateau tells whether the loss is smooth.
-SlopeJudgement judge_slope(double adjoint, double loss, std::vector<SlopeSample> samples,
-                           const std::function<SlopeSample(double step)>& wide, double span,
-                           double floor, double tolerance);
+SlopeJudgment judge_slope(double adjoint, double loss, std::vector<SlopeSample> samples,
+                          const std::function<SlopeSample(double step)>& wide, double span,
+                          double floor, double tolerance);
 
 }  // namespace hindcast

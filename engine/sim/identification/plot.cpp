@@ -13,7 +13,7 @@ namespace {
 
 constexpr double width = 760, height = 260, left = 70, right = 16, top = 30, bottom = 42;
 constexpr std::size_t most_points = 2000;
-constexpr const char* colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd"};
+constexpr const char* colors[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd"};
 
 struct Axis {
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -85,7 +85,7 @@ std::string svg_plot(const std::vector<PlotCurve>& curves, const std::string& x_
     double legend = width - right;
     for (std::size_t c = curves.size(); c-- > 0;) {
         const PlotCurve& curve = curves[c];
-        const char* const colour = colours[c % std::size(colours)];
+        const char* const color = colors[c % std::size(colors)];
         const std::size_t every = curve.x.size() / most_points + 1;
         std::string path;
         double before = -std::numeric_limits<double>::infinity();
@@ -100,10 +100,10 @@ std::string svg_plot(const std::vector<PlotCurve>& curves, const std::string& x_
             before = curve.x[i];
         }
         svg += fmt::format("<path class=\"{}\" stroke=\"{}\" d=\"{}\"/>\n",
-                           curve.points ? "dots" : "line", colour, path);
+                           curve.points ? "dots" : "line", color, path);
         svg +=
             fmt::format("<text x=\"{:.1f}\" y=\"14\" text-anchor=\"end\" fill=\"{}\">{}</text>\n",
-                        legend, colour, xml_text(curve.label));
+                        legend, color, xml_text(curve.label));
         legend -= 9 * static_cast<double>(curve.label.size()) + 14;
     }
     return svg + "</svg>\n";

@@ -98,7 +98,7 @@ void Descent::evaluate() {
         if (std::isfinite(*loss_)) simulation_.backward();
         return;
     }
-    // The loss is tested afterwards, so that the host does not wait in between.
+    // The loss is tested afterward, so that the host does not wait in between.
     rollout.look_later(true);
     try {
         rollout.forward(true);

@@ -1,5 +1,5 @@
-// Descent: optimisation by a rule with a formula (optim::GradientRule) where the simulation runs.
-// The point, its gradient, the optimiser's memory and the update are vectors on the device; the
+// Descent: optimization by a rule with a formula (optim::GradientRule) where the simulation runs.
+// The point, its gradient, the optimizer's memory and the update are vectors on the device; the
 // host reads numbers.
 //
 //     Descent descent(simulation, rule);

@@ -1,4 +1,4 @@
-// Multi-start: one optimisation from many starts, all of them together.
+// Multi-start: one optimization from many starts, all of them together.
 //
 // Each start is an Optimization (optimization.hpp) of its own, on a thread that is paused whenever
 // it wants a roll-out; what all of them wait for runs as an ensemble, and only one thread runs at a

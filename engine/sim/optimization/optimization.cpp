@@ -1,4 +1,4 @@
-// The optimisation loop. One pass: evaluate the point, report the row, ask the update rule for the
+// The optimization loop. One pass: evaluate the point, report the row, ask the update rule for the
 // next point. The state that is saved is that between two passes: the point, the rule's memory,
 // what the stopping rules and the best row have seen, and whether the point's row was reported.
 #include "engine/sim/optimization/optimization.hpp"
@@ -379,7 +379,7 @@ Optimization::Optimization(Simulation& simulation, std::int64_t iterations)
     : state_(std::make_unique<State>(simulation)) {
     State& s = *state_;
     if (s.count() == 0)
-        throw Error("the scene has no parameters to optimise")
+        throw Error("the scene has no parameters to optimize")
             .remedy("list them: \"parameters\": [{\"path\": \"NAME.FIELD\"}]");
     if (simulation.model().terms().empty())
         throw Error("the scene has no objective")
@@ -436,11 +436,11 @@ Node Optimization::state() const {
 
 void Optimization::restore(const Node& node) {
     State& s = *state_;
-    Reader reader(node, "the state of an optimisation");
+    Reader reader(node, "the state of an optimization");
     const std::string type = reader.string("optimizer"), names = reader.string("names");
     if (type != optim::name_of(s.settings.type))
         throw document::fault(*node.find("optimizer"), "this state is that of " + type +
-                                                           ", but the scene's optimiser is " +
+                                                           ", but the scene's optimizer is " +
                                                            optim::name_of(s.settings.type))
             .remedy("continue with the scene that the state was saved for");
     if (names != digest_of(s.simulation.parameters().names()))
@@ -456,7 +456,7 @@ void Optimization::restore(const Node& node) {
     if (iteration > 0 && optim::derivative_free(s.settings.type) && rule.size() == 0)
         throw document::fault(rule, "what the search has seen up to iteration " +
                                         std::to_string(iteration) + " was not saved")
-            .remedy("resume with the program that saved it, or optimise from the start");
+            .remedy("resume with the program that saved it, or optimize from the start");
     const Node& progress = reader.require("progress_loss");
     const std::optional<double> progress_loss =
         progress.is_null() ? std::nullopt : std::optional(document::number_of(progress));

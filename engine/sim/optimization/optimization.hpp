@@ -1,7 +1,7 @@
-// Optimisation of a simulation's parameters: the loop around run(), gradient() and an update rule.
+// Optimization of a simulation's parameters: the loop around run(), gradient() and an update rule.
 //
 // N iterations are N updates; the history has rows 0 .. N (row k: loss and gradient before update
-// k+1). The optimiser works on its own variable: for a parameter with "scale": "log" that is
+// k+1). The optimizer works on its own variable: for a parameter with "scale": "log" that is
 // log(value), and rates and clipping act there; bounds are kept by projection after the update.
 // Gradients that are reported are those of the physical value. Best-so-far is kept. A loss or
 // gradient that is not finite stops the run and says where it arose; it gets no row.
@@ -65,7 +65,7 @@ public:
     // the last row, or of the one that is to come.
     const std::vector<double>& values() const;
 
-    // Afterwards the simulation's parameters are those of the last row; if a value was not finite,
+    // Afterward the simulation's parameters are those of the last row; if a value was not finite,
     // those that led to it. A parameter that was changed meanwhile (by hand) is taken as it stands.
     Outcome run(const Watch& watch = {});
     // Rows of more parameters than this are given to the watch without them, so that they stay on
@@ -85,7 +85,7 @@ public:
         const std::vector<double>& values, bool gradient)>;
     void set_evaluator(Evaluator evaluator);
 
-    // Everything that a run continues from, bit for bit: parameters, optimiser state, best,
+    // Everything that a run continues from, bit for bit: parameters, optimizer state, best,
     // iteration. As a JSON node whose numbers read back exactly; restore() throws Error if it does
     // not fit this scene.
     document::Node state() const;

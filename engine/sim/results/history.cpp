@@ -82,7 +82,7 @@ HistoryWriter::HistoryWriter(const std::filesystem::path& file, Simulation& simu
         const std::string text = read_file(path_, longest_history);
         const std::vector<std::string_view> lines = lines_of(text);
         if (lines.empty() || lines.front() != header_)
-            throw Error(path_.string() + " has other columns than this optimisation")
+            throw Error(path_.string() + " has other columns than this optimization")
                 .remedy("give another folder with --output");
     } else {
         write_file_atomically(path_, header_ + "\n");
@@ -132,7 +132,7 @@ std::string history_hash(const std::filesystem::path& file, std::int64_t rows) {
     const std::vector<std::string_view> lines = lines_of(text);
     const auto damaged = [&](const std::string& what) {
         return Error(file.string() + " is damaged: " + what)
-            .remedy("optimise from the start, or resume an undamaged copy");
+            .remedy("optimize from the start, or resume an undamaged copy");
     };
     if (lines.empty()) throw damaged("it has no header line");
     std::size_t bytes = lines[0].size() + 1;

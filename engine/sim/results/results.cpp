@@ -312,9 +312,9 @@ constexpr std::int64_t resume_format = 2;
 
 std::string checksum_of(const Node& file) { return to_string(hash_text(document::to_line(file))); }
 
-// Rows of the history that an optimisation in this state has reported.
+// Rows of the history that an optimization in this state has reported.
 std::int64_t rows_of(const Node& optimization) {
-    document::Reader reader(optimization, "the state of an optimisation");
+    document::Reader reader(optimization, "the state of an optimization");
     return reader.integer("iteration", 0) + (reader.boolean("reported") ? 1 : 0);
 }
 
@@ -343,7 +343,7 @@ void load_resume(const fs::path& folder, const Simulation& simulation, Optimizat
     if (reader.integer("format", 1) != resume_format)
         throw document::fault(*file.root().find("format"), "this program cannot read the format")
             .remedy("resume with the program that wrote it");
-    const char* const damaged = "optimise from the start, or resume an undamaged copy";
+    const char* const damaged = "optimize from the start, or resume an undamaged copy";
     const std::string checksum = reader.string("checksum");
     document::Document rest = file;
     rest.erase("/checksum");
@@ -355,7 +355,7 @@ void load_resume(const fs::path& folder, const Simulation& simulation, Optimizat
     const SimulationOptions& options = simulation.options();
     const auto same = [&](const char* key, const std::string& found, const std::string& now) {
         if (found == now) return;
-        throw document::fault(*file.root().find(key), fmt::format("the optimisation was made with "
+        throw document::fault(*file.root().find(key), fmt::format("the optimization was made with "
                                                                   "{} {}, not {}",
                                                                   key, found, now))
             .remedy(fmt::format("add --{} {}", key, found));

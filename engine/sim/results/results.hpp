@@ -41,7 +41,7 @@ using document::number_text;
 std::vector<std::string> optimization_files(const Simulation& simulation);
 std::vector<std::string> saved_scene_files(const Simulation& simulation, const std::string& name);
 
-// Makes the folder ready for an optimisation: takes away what an earlier one left there. With
+// Makes the folder ready for an optimization: takes away what an earlier one left there. With
 // `resume` only the states go, and the history is fetched from that folder.
 void prepare_results(const ResultsFolder& folder, const std::filesystem::path& resume = {});
 
@@ -134,12 +134,12 @@ void save_scene(const Simulation& simulation, const std::filesystem::path& folde
 void save_scene(Simulation& simulation, const std::vector<std::string>& quantities,
                 const std::filesystem::path& folder, const std::string& name);
 
-// resume.json: the optimisation's state with what the bits depend on, the hash of the history up to
+// resume.json: the optimization's state with what the bits depend on, the hash of the history up to
 // there, and a checksum of it all.
 void save_resume(const ResultsFolder& folder, const Simulation& simulation,
                  const Optimization& optimization);
 // Throws Error if the file or the history beside it is damaged, was made with another precision,
-// seed, number of steps or scene format, or does not fit the optimisation; warns if the scene is
+// seed, number of steps or scene format, or does not fit the optimization; warns if the scene is
 // not the same.
 void load_resume(const std::filesystem::path& folder, const Simulation& simulation,
                  Optimization& optimization);

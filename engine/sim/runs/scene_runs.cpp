@@ -1,4 +1,4 @@
-// Runs of a scene: values, gradients, products, optimisation, the gradient check.
+// Runs of a scene: values, gradients, products, optimization, the gradient check.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -228,7 +228,7 @@ SceneRuns::Directional SceneRuns::directional_derivative(Set& set,
     return result;
 }
 
-// ---------------------------------------------------------------- optimisation
+// ---------------------------------------------------------------- optimization
 
 std::int64_t SceneRuns::iterations() const { return Optimization(*base_->simulation).iterations(); }
 

@@ -94,9 +94,9 @@ public:
         std::string stopped, reason;
         std::int64_t evaluations = 0;
     };
-    // With the scene's optimiser and parameters. Afterwards the values are the best ones, and they
+    // With the scene's optimizer and parameters. Afterward the values are the best ones, and they
     // have been run.
-    std::int64_t iterations() const;  // that the scene's optimiser makes
+    std::int64_t iterations() const;  // that the scene's optimizer makes
     Optimized optimize(std::int64_t iterations,
                        const std::function<bool(const Optimization::Row&)>& watch);
 

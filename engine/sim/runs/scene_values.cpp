@@ -179,7 +179,7 @@ std::string SceneValues::json(const std::string& path) const {
 
 void SceneValues::require_idle() const {
     if (optimizing_)
-        throw Error("the simulation is being optimised: its callback may only read values")
+        throw Error("the simulation is being optimized: its callback may only read values")
             .remedy("change it, or run it, when optimize() has returned");
 }
 

@@ -85,7 +85,7 @@ public:
         return base_->simulation->steps() / base_->simulation->scene().substeps();
     }
 
-    // Refuses what would change the simulation while an optimisation asks its watch.
+    // Refuses what would change the simulation while an optimization asks its watch.
     void require_idle() const;
 
 protected:

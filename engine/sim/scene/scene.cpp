@@ -71,9 +71,9 @@ void Scene::read() {
 
 void Scene::read_minimization(const Node& node) {
     if (integrator_ == model::Integrator::semi_implicit_euler)
-        throw document::fault(node, "nothing is minimised by the integrator semi_implicit_euler")
+        throw document::fault(node, "nothing is minimized by the integrator semi_implicit_euler")
             .remedy("choose an integrator that does, such as implicit_euler, or leave this out");
-    Reader reader(node, "a minimisation");
+    Reader reader(node, "a minimization");
     MinimizationOptions& m = minimization_;
     m.tolerance = reader.number_or("tolerance", m.tolerance, document::Range::positive());
     m.most_iterations =

@@ -59,11 +59,11 @@ void check_looks(Reader& view) {
     view.integer_or("most_arrows", 400, 1);
     if (view.has("tubes")) {
         Reader tubes = view.object("tubes", "the thickness of tubes");
-        const bool metres = tubes.has("radius"), pixels = tubes.has("pixels");
-        if (metres == pixels)
+        const bool meters = tubes.has("radius"), pixels = tubes.has("pixels");
+        if (meters == pixels)
             throw document::fault(tubes.node(), "tubes have one thickness")
                 .remedy("write either \"radius\" (m) or \"pixels\"");
-        tubes.number(metres ? "radius" : "pixels", Range::positive(metres ? "m" : "pixels"));
+        tubes.number(meters ? "radius" : "pixels", Range::positive(meters ? "m" : "pixels"));
         tubes.finish();
     }
     if (view.has("slice")) {
@@ -95,7 +95,7 @@ void check_view(const Node& view) {
         if (range->is_array()) {
             const std::vector<double> ends = reader.numbers("color_range", 2);
             if (!(ends[0] < ends[1]))
-                throw document::fault(*range, "the range of the colours is empty")
+                throw document::fault(*range, "the range of the colors is empty")
                     .remedy("write the smaller number first");
         } else {
             reader.choice("color_range", {"run", "frame"});
@@ -104,7 +104,7 @@ void check_view(const Node& view) {
     reader.choice_or("color_scale", {"linear", "log"}, 0);
     const Node* const map = reader.find("color_map");
     if (map != nullptr && !(map->is_string() && map->string() == british_gray))
-        reader.choice("color_map", colour_map_names);
+        reader.choice("color_map", color_map_names);
     check_looks(reader);
     if (reader.has("camera")) {
         Reader camera = reader.object("camera", "the camera");
@@ -132,15 +132,15 @@ const char* view_schema() {
   "properties": {
     "camera": {"description": "where the camera stands first (m); default: where all is seen", "type": "object", "additionalProperties": false,
       "properties": {"eye": {"$ref": "#/$defs/place"}, "target": {"$ref": "#/$defs/place"}}},
-    "color_by": {"description": "what is shown as colour, such as speed; default: each thing's own colour", "type": "string", "means": "colour"},
-    "color_range": {"description": "the numbers that the first and the last colour stand for: the least and the largest of the whole run (run), of each moment (frame), or two numbers, in the unit of what is shown", "default": "run", "anyOf": [
+    "color_by": {"description": "what is shown as color, such as speed; default: each thing's own color", "type": "string", "means": "color"},
+    "color_range": {"description": "the numbers that the first and the last color stand for: the least and the largest of the whole run (run), of each moment (frame), or two numbers, in the unit of what is shown", "default": "run", "anyOf": [
       {"enum": ["run", "frame"]}, {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["number", "string"]}}]},
-    "color_scale": {"description": "colours by the numbers, or by their logarithm, down to a ten-thousandth of the largest", "enum": ["linear", "log"], "default": "linear"},
+    "color_scale": {"description": "colors by the numbers, or by their logarithm, down to a ten-thousandth of the largest", "enum": ["linear", "log"], "default": "linear"},
     "color_map": {"description": "default: viridis, and coolwarm, symmetric about 0 as purple_orange is, where the numbers have both signs; viridis, magma, cubehelix and gray get evenly lighter", "enum": ["viridis", "magma", "turbo", "coolwarm", "cubehelix", "gray", "purple_orange"]},
     "arrows": {"description": "what is shown as arrows, such as velocity; default: none", "type": "string", "means": "arrows"},
     "most_arrows": {"description": "where there are more arrows of a kind, so many of them, spread evenly over the bodies as they start", "type": "integer", "minimum": 1, "default": 400},
     "tubes": {"description": "how thick springs and chains are drawn; default: by how close the points start to each other", "anyOf": [
-      {"title": "in metres", "type": "object", "required": ["radius"], "additionalProperties": false, "properties": {"radius": {"description": "m", "$ref": "#/$defs/positive"}}},
+      {"title": "in meters", "type": "object", "required": ["radius"], "additionalProperties": false, "properties": {"radius": {"description": "m", "$ref": "#/$defs/positive"}}},
       {"title": "in pixels", "type": "object", "required": ["pixels"], "additionalProperties": false, "properties": {"pixels": {"description": "radius on the screen", "$ref": "#/$defs/positive"}}}]},
     "slice": {"description": "a plane in space: what is on the side that its normal points to is hidden, where normal . x > offset", "type": "object", "required": ["normal", "offset"], "additionalProperties": false,
       "properties": {"normal": {"$ref": "#/$defs/place"}, "offset": {"description": "m, along a normal of length 1", "type": ["number", "string"]}}},

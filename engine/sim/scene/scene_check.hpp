@@ -1,4 +1,4 @@
-// Looks at what a scene says for the window and for optimisations, so that a mistake there comes out
+// Looks at what a scene says for the window and for optimizations, so that a mistake there comes out
 // in every command, not only in the one that reads it.
 #pragma once
 
@@ -23,10 +23,10 @@ namespace hindcast {
 // "point" of a body, between "points" of it by their "weights", or at a "place" in the axes of its
 // "part" number k: a rigid body or ball. A key of the path may have "up", "field_of_view" (degrees)
 // and "height" (m) as well. Throws Error, with the place, for anything else. The code that draws
-// checks that the scene has the colours, arrows and ends of distances.
+// checks that the scene has the colors, arrows and ends of distances.
 void check_view(const document::Node& view);
-// Values of "color_map", in the order of render::ColourMap.
-inline constexpr std::array<std::string_view, 7> colour_map_names = {
+// Values of "color_map", in the order of render::ColorMap.
+inline constexpr std::array<std::string_view, 7> color_map_names = {
     "viridis", "magma", "turbo", "coolwarm", "cubehelix", "gray", "purple_orange"};
 // "gray" as scenes of earlier versions write it. It is read, and not offered.
 inline constexpr std::string_view british_gray = "grey";

@@ -215,7 +215,7 @@ constexpr const char* shared_definitions = R"json({
     "grid": {"description": "element (i, j, k) lies at origin + (i, j, k) * spacing", "type": "object", "required": ["counts", "spacing"], "additionalProperties": false,
       "not": {"required": ["origin", "center"]},
       "properties": {"counts": {"$ref": "#/$defs/counts"}, "spacing": {"$ref": "#/$defs/row"}, "origin": {"$ref": "#/$defs/row"}, "center": {"$ref": "#/$defs/row"}}},
-    "box": {"description": "the centres of the cells of a box", "type": "object", "required": ["min", "max", "counts"], "additionalProperties": false,
+    "box": {"description": "the centers of the cells of a box", "type": "object", "required": ["min", "max", "counts"], "additionalProperties": false,
       "properties": {"min": {"$ref": "#/$defs/row"}, "max": {"$ref": "#/$defs/row"}, "counts": {"$ref": "#/$defs/counts"}}},
     "file": {"description": "an .npy file, relative to the scene, of shape (elements, components)", "type": "string", "means": "file", "files": [".npy"]}}}
 })json";
@@ -236,19 +236,19 @@ constexpr const char* global_properties = R"json({
     "minimization": {"description": "how the integrators other than semi_implicit_euler find the minimum", "type": "object", "additionalProperties": false, "properties": {
       "tolerance": {"description": "a minimum is found when another step of Newton's method would gain less than this part of the energy's scale", "$ref": "#/$defs/positive", "default": 1e-12},
       "iterations": {"description": "most steps of Newton's method; more are an error", "type": "integer", "minimum": 1, "maximum": 1000000, "default": 200},
-      "solver": {"description": "of linear systems; dense: the whole minimisation in one kernel, up to 64 unknowns, which ensembles run in SIMD lanes; automatic: dense up to 24 unknowns, direct up to 300000", "enum": ["automatic", "direct", "conjugate_gradients", "dense"], "default": "automatic"}}}}},
+      "solver": {"description": "of linear systems; dense: the whole minimization in one kernel, up to 64 unknowns, which ensembles run in SIMD lanes; automatic: dense up to 24 unknowns, direct up to 300000", "enum": ["automatic", "direct", "conjugate_gradients", "dense"], "default": "automatic"}}}}},
 "gravity": {"description": "acceleration of everything that is free (m/s^2); default: 9.81 downwards", "unit": "m/s^2", "differentiable": true,
   "type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 3}
 })json";
 
 constexpr const char* closing_properties = R"json({
-"parameters": {"description": "the numbers that an optimisation may change", "type": "array", "items": {
+"parameters": {"description": "the numbers that an optimization may change", "type": "array", "items": {
   "type": "object", "required": ["path"], "additionalProperties": false,
   "properties": {
     "path": {"$ref": "#/$defs/path"},
     "per": {"description": "one value for all, per body, or one per element; default: as the value is written", "enum": ["shared", "body", "element"]},
     "bounds": {"description": "lowest and highest value", "type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 2},
-    "scale": {"description": "log: the optimiser works on the logarithm", "enum": ["linear", "log"], "default": "linear"},
+    "scale": {"description": "log: the optimizer works on the logarithm", "enum": ["linear", "log"], "default": "linear"},
     "select": {"description": "which elements, by number or by name", "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
       "properties": {"indices": {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
         "names": {"type": "array", "items": {"type": "string"}, "minItems": 1}}},
@@ -280,7 +280,7 @@ document::Document scene_schema(const Registry& registry) {
     Node closing = parsed(closing_properties, "closing keys");
     properties.set("parameters", *closing.find("parameters"));
     Node optimizer = parsed(optim::schema(), "schema of optimizer");
-    Node described = Node::object({{"description", "how the parameters are optimised"}});
+    Node described = Node::object({{"description", "how the parameters are optimized"}});
     add_all(described, optimizer);
     properties.set("optimizer", std::move(described));
     properties.set("gradients", parsed(gradient_settings_schema(), "schema of gradients"));

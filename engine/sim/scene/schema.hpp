@@ -6,7 +6,7 @@
 // "differentiable": true. "means" says what a text or a number stands for: "body", "path",
 // "formula", "file" (with "files", the endings that fit), "point" (of the body in "of"), "element"
 // (of the array that "of" names), "object" (of the type that "of" names), "array", "column" (of the
-// object's "file"), "colour", "counts" and "cells" (along the axes of a grid). A schema cannot know the names of bodies, the number of elements or the
+// object's "file"), "color", "counts" and "cells" (along the axes of a grid). A schema cannot know the names of bodies, the number of elements or the
 // scene's dimension: the reader checks those.
 #pragma once
 

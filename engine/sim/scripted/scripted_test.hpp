@@ -40,7 +40,7 @@
 //                        "terms", and "tolerance", "gradient_tolerance", "precision" of this row
 //                      "decreases": true (the loss, in every iteration), "best_below": loss,
 //                      "stop": "iterations" | "converged" | "not_finite" | "stuck"
-//                    Afterwards the parameters are those of the last row.
+//                    Afterward the parameters are those of the last row.
 //   check_gradients  "entries", "directions", "hessian", "span", "tolerance" (of the differences):
 //                    as `hindcast check`, at the parameters as they stand. With "verdict" ("ok",
 //                    "a kink", "not smooth") the worst one found must be that one

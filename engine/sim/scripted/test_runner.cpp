@@ -138,7 +138,7 @@ private:
     std::int64_t count_ = -1;
 };
 
-// The result of a run or an optimisation that "pinned" and "unchanged" compare.
+// The result of a run or an optimization that "pinned" and "unchanged" compare.
 struct Figures {
     std::string hash;
     double loss = 0;

@@ -1,6 +1,6 @@
 // Use of checkpoints (scene/checkpoint_list.hpp) in a simulation.
 //
-// A checkpoint's numbers take the place of the scene's as an optimisation would set them: values
+// A checkpoint's numbers take the place of the scene's as an optimization would set them: values
 // computed at load from the scene's numbers stay fixed. A scene may hold checkpoints that do not
 // fit its parameters any more; using one is then an error.
 #pragma once

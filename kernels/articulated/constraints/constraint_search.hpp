@@ -10,7 +10,7 @@ namespace hindcast::articulated {
 
 class ConstraintSearch {
 public:
-    // `factorizes`: whether the Hessian at the minimum is wanted, factorised.
+    // `factorizes`: whether the Hessian at the minimum is wanted, factorized.
     ConstraintSearch(dense::DenseTrace& trace, const ConstraintTerms& terms, bool factorizes);
 
     // Records the search from the accelerations that the launch is given, and its errors; the
@@ -38,7 +38,7 @@ private:
     bool factorizes_;
     LocalArray x_, g_, step_;
     LocalArray r_, r_step_;  // J x - aref, J step
-    // Curvatures of rows in the Hessian that was factorised last: it is made anew where one differs.
+    // Curvatures of rows in the Hessian that was factorized last: it is made anew where one differs.
     LocalArray dof_curvature_, curvature_;
     Int differs_;
     dense::DenseMatrix h_;

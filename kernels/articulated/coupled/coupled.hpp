@@ -1,5 +1,5 @@
 // A robot in a scene whose points move to the minimum of energies: it takes part in that
-// minimisation (engine/runtime/minimization/energy/carrier.hpp), and its points are carried ones.
+// minimization (engine/runtime/minimization/energy/carrier.hpp), and its points are carried ones.
 //
 // A step of h leads from (q, v) to v' = v + h a and q' = q + h v'. Its unknowns are y = h^2 a, so
 // that q' = q + (h v + y): m or rad, as points have them. Its energy is h^2 times the convex problem

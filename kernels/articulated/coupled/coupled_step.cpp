@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/model/implicit/minimized.hpp"
 #include "kernels/articulated/coupled/coupled.hpp"
 #include "kernels/articulated/dynamics/step.hpp"
 
@@ -45,21 +46,21 @@ void CoupledStep::couple(model::Model& model, const std::string& name, std::int6
                           single && key == "force" ? Argument(arrays_.at("free_force")) : argument);
     std::vector<std::int64_t> numbers(bodies.size());
     std::iota(numbers.begin(), numbers.end(), first);
-    model.add_carrier({.name = name,
-                       .coordinates = arrays_.at("y"),
-                       .bodies = static_cast<std::int64_t>(t.bodies.size()),
-                       .kernels = coupled_kernels(tree_, plan_->sizes(t.nv)),
-                       .arguments = std::move(list),
-                       .points = std::move(numbers),
-                       .point_bodies = std::move(bodies),
-                       .places = arrays_.at("place")});
+    model.minimized().add(Carrier{.name = name,
+                                  .coordinates = arrays_.at("y"),
+                                  .bodies = static_cast<std::int64_t>(t.bodies.size()),
+                                  .kernels = coupled_kernels(tree_, plan_->sizes(t.nv)),
+                                  .arguments = std::move(list),
+                                  .points = std::move(numbers),
+                                  .point_bodies = std::move(bodies),
+                                  .places = arrays_.at("place")});
 }
 
 std::vector<Launch> CoupledStep::begin() const {
     std::vector<Launch> all;
     if (arrays_.contains("solved")) {
         // The accelerations of a robot without energies, where no row holds a body; then the force
-        // that leads to them in the minimisation.
+        // that leads to them in the minimization.
         const HoldingRows rows = plan_->empty() ? HoldingRows{} : plan_->holding();
         const Array &smooth = arrays_.at("smooth"), &solved = arrays_.at("solved");
         all.push_back(

@@ -4,7 +4,7 @@
 // squares of L^-T J^T over D. Arrays, besides those of kinematics.hpp and dynamics.hpp in that pose:
 //   factors             dofs x dofs   L below the diagonal, 1/D on it
 //   dof_invweight0      dofs          1/kg, 1/(kg m^2)
-//   body_invweight0     bodies x 2    of the centre of mass: translation, rotation
+//   body_invweight0     bodies x 2    of the center of mass: translation, rotation
 //   tendon_invweight0   tendons       1/kg, or as the tendon's unit is
 #pragma once
 

@@ -35,13 +35,13 @@ public:
 
     void fill(MassedGeom& geom) const {
         // The legacy rule counts what is inside out as well: its apex decides. First it is the mean of
-        // the surface, then the centre of mass.
+        // the surface, then the center of mass.
         Point apex{};
-        if (rule == MeshInertia::legacy) apex = centre_of(Sums(*this, {}, MeshInertia::shell));
+        if (rule == MeshInertia::legacy) apex = center_of(Sums(*this, {}, MeshInertia::shell));
         const Sums first(*this, apex, rule);
         geom.volume = first.content;
-        geom.centre = centre_of(first);
-        const Sums about(*this, geom.centre, rule);
+        geom.center = center_of(first);
+        const Sums about(*this, geom.center, rule);
         const auto& s = about.second;
         const double trace = s[0] + s[1] + s[2];
         for (std::size_t k = 0; k < 3; ++k) geom.inertia[k] = (trace - s[k]) / about.content;
@@ -76,10 +76,10 @@ private:
             }
         }
     };
-    static Point centre_of(const Sums& sums) {
-        Point centre = sums.apex;
-        for (std::size_t k = 0; k < 3; ++k) centre[k] += sums.first[k] / sums.content;
-        return centre;
+    static Point center_of(const Sums& sums) {
+        Point center = sums.apex;
+        for (std::size_t k = 0; k < 3; ++k) center[k] += sums.first[k] / sums.content;
+        return center;
     }
 };
 
@@ -151,7 +151,7 @@ private:
                         .type = robot::enum_at<GeomType>(m_.integers("geom_type"), g),
                         .shell = source.shell,
                         .has_mass = !std::isnan(source.mass),
-                        .centre = {},
+                        .center = {},
                         .inertia = {}};
         if (geom.type == GeomType::plane || geom.type == GeomType::hfield) return;
         const bool weightless = geom.has_mass ? source.mass == 0 : source.density == 0;
@@ -211,7 +211,7 @@ private:
 
     // Throws Error if the compiled inertia is not that of the geoms, to their precision.
     void check(std::size_t body, double mass) const {
-        Point centre{};
+        Point center{};
         std::vector<Point> places;
         std::vector<HostMatrix> axes;
         bool meshes = false;
@@ -221,9 +221,9 @@ private:
             axes.push_back(axes_of(m_.reals("geom_quat").subspan(4 * at(geom.number), 4)));
             Point middle;
             for (std::size_t i = 0; i < 3; ++i)
-                middle[i] = place[i] + dot(axes.back()[i], geom.centre);
+                middle[i] = place[i] + dot(axes.back()[i], geom.center);
             for (std::size_t i = 0; i < 3; ++i)
-                centre[i] += all_.mass[at(geom.number)] * middle[i] / mass;
+                center[i] += all_.mass[at(geom.number)] * middle[i] / mass;
             places.push_back(middle);
         }
         Sixfold sum{};
@@ -234,7 +234,7 @@ private:
                                         ? geom.inertia
                                         : Sixfold{own.xx, own.yy, own.zz, 0, 0, 0};
             const Sixfold turned = turn(inertia, axes[k]);
-            const Point d = minus(places[k], centre);
+            const Point d = minus(places[k], center);
             const double square = dot(d, d);
             const Sixfold moved = {square - d[0] * d[0], square - d[1] * d[1], square - d[2] * d[2],
                                    -d[0] * d[1],         -d[0] * d[2],         -d[1] * d[2]};
@@ -248,7 +248,7 @@ private:
             off = std::max(off, std::fabs(sum[i] - all_.body_fullinertia[6 * body + i]));
         }
         for (std::size_t i = 0; i < 3; ++i)
-            off = std::max(off, std::fabs(centre[i] - all_.body_ipos[3 * body + i]) *
+            off = std::max(off, std::fabs(center[i] - all_.body_ipos[3 * body + i]) *
                                     std::sqrt(mass * largest));
         if (std::fabs(mass - all_.body_mass[body]) > near * mass || off > near * largest)
             throw Error(fmt::format("{} has not the inertia of its geoms (their mass is {:.6g} kg, "
@@ -289,7 +289,7 @@ KernelDef inertia_from_geoms(const GeomInertiasPointer& inertias) {
                 }
                 std::vector<Float> masses;
                 std::vector<Vec3> places;
-                std::vector<Mat3> about;  // the inertia of a unit mass about its centre
+                std::vector<Mat3> about;  // the inertia of a unit mass about its center
                 Float total;
                 Vec3 first;
                 for (const MassedGeom& geom : geoms) {
@@ -301,7 +301,7 @@ KernelDef inertia_from_geoms(const GeomInertiasPointer& inertias) {
                     if (geom.type == GeomType::mesh) {
                         const auto& [xx, yy, zz, xy, xz, yz] = geom.inertia;
                         inertia = symmetric(Six(xx, yy, zz, xy, xz, yz));
-                        place = place + axes * Vec3(geom.centre[0], geom.centre[1], geom.centre[2]);
+                        place = place + axes * Vec3(geom.center[0], geom.center[1], geom.center[2]);
                     } else {
                         const Vec3 size = geom_size[g];
                         const Solid<Float> own = solid_of<Float>(kind_of(geom.type), geom.shell,
@@ -316,10 +316,10 @@ KernelDef inertia_from_geoms(const GeomInertiasPointer& inertias) {
                     total = total + masses.back();
                     first = first + place * masses.back();
                 }
-                const Vec3 centre = first / total;
+                const Vec3 center = first / total;
                 Six sum;
                 for (std::size_t k = 0; k < geoms.size(); ++k) {
-                    const Vec3 d = places[k] - centre;
+                    const Vec3 d = places[k] - center;
                     const Float square = dot(d, d);
                     const Mat3& i = about[k];
                     const Float& m = masses[k];
@@ -330,7 +330,7 @@ KernelDef inertia_from_geoms(const GeomInertiasPointer& inertias) {
                     sum[5] = sum[5] + m * (i(1, 2) - d[1] * d[2]);
                 }
                 mass.store_once(body, total);
-                ipos.store_once(body, centre);
+                ipos.store_once(body, center);
                 fullinertia.store_once(body, sum);
             }
         });

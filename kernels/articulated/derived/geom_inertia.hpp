@@ -1,5 +1,5 @@
 // Inertias of bodies from their geoms, as MuJoCo's compiler finds them: each geom has its mass, or that of
-// its volume (of a shell, its surface) by its density; a body's mass is their sum, its centre that of
+// its volume (of a shell, its surface) by its density; a body's mass is their sum, its center that of
 // theirs, and its inertia the sum of theirs about it, in the body's axes. Moments of solids and shells are
 // the textbook's; those of a mesh are sums over the tetrahedra (of a shell, the triangles) of its faces,
 // of the vertices in single precision that a compiled model keeps.
@@ -17,10 +17,10 @@ struct MassedGeom {
     int number = 0;
     robot::GeomType type{};
     bool shell = false, has_mass = false;  // the latter: density says nothing
-    // A mesh's volume (m^3; a shell's area, m^2), and the centre (m) and inertia about it of a unit
+    // A mesh's volume (m^3; a shell's area, m^2), and the center (m) and inertia about it of a unit
     // mass (m^2; xx yy zz xy xz yz), in the geom's axes.
     double volume = 0;
-    std::array<double, 3> centre{};
+    std::array<double, 3> center{};
     std::array<double, 6> inertia{};
 };
 

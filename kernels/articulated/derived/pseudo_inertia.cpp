@@ -10,7 +10,7 @@ namespace hindcast::articulated {
 
 namespace {
 
-// Second moment about the centre of mass over the mass: tr(I) / 2 - I.
+// Second moment about the center of mass over the mass: tr(I) / 2 - I.
 HostMatrix second_moment(std::span<const double> principal, std::span<const double> quaternion,
                          double mass) {
     const HostMatrix axes = axes_of(quaternion);

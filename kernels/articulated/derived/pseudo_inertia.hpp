@@ -6,7 +6,7 @@
 //           [             e^d3  t3 ]
 //           [                   1  ],        J = U U^T = [ S      m c ]
 //                                                        [ m c^T  m   ]
-// m = e^(2a) is the mass, c = t the centre of mass, and with S_c = S - m c c^T the inertia about c is
+// m = e^(2a) is the mass, c = t the center of mass, and with S_c = S - m c c^T the inertia about c is
 // tr(S_c) 1 - S_c. All in the body's frame.
 #pragma once
 

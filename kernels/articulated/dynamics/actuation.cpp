@@ -26,7 +26,7 @@ Float limited(const Float& x, const Limits& limits) {
     return limits.present ? clamp(x, limits.low, limits.high) : x;
 }
 
-// The transmission of an actuator: its length, and the generalised force of a unit force.
+// The transmission of an actuator: its length, and the generalized force of a unit force.
 struct Way {
     Float length;
     std::vector<std::pair<int, Float>> moment;  // dof, value

@@ -1,13 +1,13 @@
 // Forces of actuators: gain times control or activation, plus bias, along the actuator's way of
 // acting. Arrays as in dynamics.hpp, and
-//   moment           actuators x dofs   how each acts: generalised force per actuator force; only
+//   moment           actuators x dofs   how each acts: generalized force per actuator force; only
 //                                       entries that may be other than 0 are ever written
 //   actuator_length  actuators          m, rad
 //   actuator_force   actuators          after its limits
 //   slope            actuators          its derivative by the actuator's velocity; 0 where a limit
 //                                       of it, or of the joint that it acts on, holds
 //   rise             actuators          the same by its length, of the integrator `discrete`
-//   actuator         dofs               the generalised force of all
+//   actuator         dofs               the generalized force of all
 //   act_dot          activations        1/s
 #pragma once
 

@@ -5,7 +5,7 @@
 
 namespace hindcast::articulated {
 
-// The generalised force of forces on the points that kinematics' points() makes: J^T f. `first`: the
+// The generalized force of forces on the points that kinematics' points() makes: J^T f. `first`: the
 // number of the first point.
 //   point_force   points x 3   N, in the world
 //   applied       dofs         N, N m

@@ -28,7 +28,7 @@ Float coulomb_resistance(const Float& h, const Float& friction, const Float& spe
 KernelDef passive(const TreePointer& tree, SceneForces forces = {});
 
 // The inertia of a body by itself, about the place of its tree's root; from body_fullinertia (xx,
-// yy, zz, xy, xz, yz about the centre of mass, in the body's axes) if the tree has that.
+// yy, zz, xy, xz, yz about the center of mass, in the body's axes) if the tree has that.
 Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, const Read<Quat>& xquat,
                         const Read<Vec3>& xipos, const Property<Float>& body_mass,
                         const Property<Vec3>& body_inertia, const Property<Quat>& body_iquat,

@@ -7,7 +7,7 @@ namespace hindcast::articulated {
 
 // The kinetic energy of bodies and of the armature of joints and tendons, J.
 KernelDef kinetic_energy(const TreePointer& tree);
-// The gravitational energy, J; 0 for a centre of mass at the origin.
+// The gravitational energy, J; 0 for a center of mass at the origin.
 KernelDef gravitational_energy(const TreePointer& tree);
 
 }  // namespace hindcast::articulated

@@ -3,7 +3,7 @@
 // One item does the whole tree: the loops over bodies and joints run while the kernel is recorded.
 // Arrays that the kernels share (rows x components, world axes):
 //   xpos, xquat   bodies x 3, x 4   place and orientation (w, x, y, z) of each body's frame
-//   xipos         bodies x 3        its centre of mass
+//   xipos         bodies x 3        its center of mass
 //   cdof          dofs x 6          the motion of a unit velocity of each degree of freedom, about
 //                                   the place of its tree's root
 //   cvel          bodies x 6        the velocity of each body, about the same place
@@ -21,7 +21,7 @@ namespace hindcast::articulated {
 KernelDef kinematics(const TreePointer& tree);
 // cdof, qvel -> cvel.
 KernelDef velocities(const TreePointer& tree);
-// The points of the scene that follow the tree: the centre of mass of each body but the world, then
+// The points of the scene that follow the tree: the center of mass of each body but the world, then
 // each site; `first` is the number of the first one. -> position, velocity.
 KernelDef points(const TreePointer& tree, std::int64_t first);
 

@@ -109,7 +109,7 @@ Wrap wrap(const Obstacle& o, const Vec3& p_world, const Vec3& q_world) {
     if (o.is_sphere) {
         const Vec3 normal = cross(p, q);
         const Float size = dot(normal, normal), length = dot(p, p);
-        // Ends in one line with the centre have any plane.
+        // Ends in one line with the center have any plane.
         const Bool some = size > tiny * tiny && length > tiny * tiny;
         const Vec3 n = select(some, normal, Vec3(0, 0, 1));
         first_axis = normalize(select(some, p, Vec3(1, 0, 0)));

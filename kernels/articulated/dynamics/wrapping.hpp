@@ -4,7 +4,7 @@
 //
 // In the plane the path is straight, or two tangents and an arc. Around the circle it takes the
 // direction of the straight line, or, with a point beside the circle, of the broken line by way of
-// this point: they turn about the centre by the same angle t. With tangents that see the centre
+// this point: they turn about the center by the same angle t. With tangents that see the center
 // under angles a and b the arc is |t| - a - b, where that is positive; else the path is straight.
 #pragma once
 

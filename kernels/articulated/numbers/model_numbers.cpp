@@ -40,7 +40,7 @@ const std::vector<Field>& rows() {
         numbers("qpos",
                 "positions at the start, as MuJoCo orders them: free joint place and quaternion "
                 "(w, x, y, z), ball quaternion, hinge angle, slide way; quaternions are "
-                "normalised where they are read"),
+                "normalized where they are read"),
         numbers("qvel",
                 "velocities at the start: of a free joint linear in the world's axes, angular in "
                 "the body's"),
@@ -52,24 +52,24 @@ const std::vector<Field>& rows() {
         triples("body_inertia", "principal moments of inertia of each body")
             .unit("kg m^2")
             .at_least(0),
-        triples("body_ipos", "centre of mass of each body, in its frame").unit("m"),
+        triples("body_ipos", "center of mass of each body, in its frame").unit("m"),
         quaternions("body_iquat",
-                    "axes of inertia of each body, in its frame: lists of w, x, y, z, normalised "
+                    "axes of inertia of each body, in its frame: lists of w, x, y, z, normalized "
                     "where they are read"),
         lists("body_pseudo_inertia", 10,
               "of each body with \"inertia_numbers\": \"pseudo\": a, d1, d2, d3, s12, s23, s13, "
               "t1, t2, "
               "t3, of which every value is possible: U = e^a [e^d1 s12 s13 t1; e^d2 s23 t2; e^d3 "
               "t3; 1] "
-              "is the upper triangular factor of the pseudo-inertia, t the centre of mass, e^2a "
+              "is the upper triangular factor of the pseudo-inertia, t the center of mass, e^2a "
               "the mass"),
         triples("body_pos", "place of each body's frame in its parent's").unit("m"),
         quaternions("body_quat",
                     "orientation of each body's frame in its parent's: lists of w, x, y, z, "
-                    "normalised where they are read"),
+                    "normalized where they are read"),
         triples("jnt_pos", "place of each joint, in its body's frame").unit("m"),
         triples("jnt_axis",
-                "axis of each hinge and slide, in its body's frame; normalised where it is read"),
+                "axis of each hinge and slide, in its body's frame; normalized where it is read"),
         numbers("jnt_stiffness", "of each joint's spring: N/m, N m/rad").at_least(0),
         numbers("qpos_spring", "positions in which the joints' springs are at rest"),
         numbers("dof_damping", "of each degree of freedom: N s/m, N m s/rad").at_least(0),
@@ -116,7 +116,7 @@ const std::vector<Field>& rows() {
         impedances("tendon_solimp_fri", "the same as jnt_solimp, of friction of each tendon"),
         triples("geom_pos", "place of each geom in its body").unit("m"),
         quaternions("geom_quat",
-                    "orientation of each geom in its body: lists of w, x, y, z, normalised where "
+                    "orientation of each geom in its body: lists of w, x, y, z, normalized where "
                     "they are read"),
         triples("geom_size", "of each geom: radius, half lengths, as its type has them")
             .unit("m")

@@ -23,7 +23,7 @@ public:
         : t_(tree), from_(from), accelerations_(std::move(accelerations)) {}
 
     FrameNow now(const SensedFrame& frame) const;
-    // Mass and centre of mass of a body's subtree; without mass the body's own centre.
+    // Mass and center of mass of a body's subtree; without mass the body's own center.
     struct Subtree {
         std::vector<int> bodies;
         Float mass;  // 1 where there is none

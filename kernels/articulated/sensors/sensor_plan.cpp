@@ -270,7 +270,7 @@ private:
             s.size[static_cast<std::size_t>(k)] = real("site_size", 3 * site + k);
     }
     // The sides of a mesh's hull, in the axes in which the model's file has it: MuJoCo has moved the mesh to
-    // its centre and its principal axes.
+    // its center and its principal axes.
     void take_hull(Sensor& s, int mesh) {
         s.first_side = static_cast<int>(sides_.size()) / 4;
         std::array<double, 3> moved{};

@@ -99,7 +99,7 @@ private:
 
     Vec3 velocity_of(int body, const Vec3& place) const { return frames_.velocity_of(body, place); }
 
-    // Centre of mass, its velocity, or the angular momentum about it, of a body and all that it carries.
+    // Center of mass, its velocity, or the angular momentum about it, of a body and all that it carries.
     Vec3 subtree(const Sensor& s) const {
         const SensorFrames::Subtree all = frames_.subtree(s.object);
         const std::vector<int>& bodies = all.bodies;
@@ -120,7 +120,7 @@ private:
         }
         return sum;
     }
-    // Angular, about its centre of mass.
+    // Angular, about its center of mass.
     Vec3 own_momentum(int b, const Vec3& spin) const {
         const Quat turn(from_.xquat[b]);
         if (t_.full_inertia)

@@ -32,7 +32,7 @@ struct SensedFrame {
 // A camera that a site's picture is seen by: it looks along its third axis, backwards.
 struct SensedCamera {
     // The placement: `fixed` has its frame's; `track` follows its body's place and `track_com` the
-    // centre of mass of the body and all that it carries, both without turning; `target` and
+    // center of mass of the body and all that it carries, both without turning; `target` and
     // `target_com` have the frame's place and look at such a place of a body.
     enum Mode : std::uint8_t { fixed, track, track_com, target, target_com } mode = fixed;
     SensedFrame frame;

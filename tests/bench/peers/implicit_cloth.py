@@ -1,7 +1,7 @@
 """implicit_cloth in NumPy, SciPy and CHOLMOD: what a straightforward program of this step is like.
 
-Energies, gradients and Hessians are vectorised over triangles and written out by hand;
-each iteration of Newton's method is one supernodal Cholesky factorisation. The adjoint is by hand
+Energies, gradients and Hessians are vectorized over triangles and written out by hand;
+each iteration of Newton's method is one supernodal Cholesky factorization. The adjoint is by hand
 as well. The definition is in workloads.py.
 """
 import time
@@ -52,7 +52,7 @@ class Cloth:
         self.moving = np.repeat(self.free, 3)
         self.unknown = np.cumsum(self.moving) - 1
         self.make_pattern()
-        self.seconds = {"evaluate": 0.0, "factorise": 0.0, "solve": 0.0}
+        self.seconds = {"evaluate": 0.0, "factorize": 0.0, "solve": 0.0}
         self.iterations = 0
 
     def set_density(self, density):
@@ -161,10 +161,10 @@ class Cloth:
         self.seconds[what] += time.perf_counter() - start
         return result
 
-    def factorised(self, matrix):
+    def factorized(self, matrix):
         """Whether the matrix is positive definite."""
         try:
-            self.timed("factorise", self.factor.cholesky_inplace, matrix)
+            self.timed("factorize", self.factor.cholesky_inplace, matrix)
             return True
         except cholmod.CholmodNotPositiveDefiniteError:
             return False
@@ -178,10 +178,10 @@ class Cloth:
             scale = max(scale, np.abs(terms).sum())
             slope = self.timed("evaluate", self.gradient, x, target)
             elements = self.timed("evaluate", self.hessians, x)
-            exact = self.factorised(self.timed("evaluate", self.assembled, elements))
+            exact = self.factorized(self.timed("evaluate", self.assembled, elements))
             if not exact:
                 elements = self.timed("evaluate", lambda: [clamped(e) for e in elements])
-                if not self.factorised(self.timed("evaluate", self.assembled, elements)):
+                if not self.factorized(self.timed("evaluate", self.assembled, elements)):
                     raise ArithmeticError("the projected Hessian is not positive definite")
             step = np.zeros(x.shape)
             step.ravel()[self.moving] = -self.timed("solve", self.factor.solve_A, slope)
@@ -214,7 +214,7 @@ class Cloth:
         for n in range(len(way) - 1, 0, -1):
             x, before, earlier = way[n], way[n - 1], way[max(n - 2, 0)]
             elements = self.timed("evaluate", self.hessians, x)
-            if not self.factorised(self.timed("evaluate", self.assembled, elements)):
+            if not self.factorized(self.timed("evaluate", self.assembled, elements)):
                 raise ArithmeticError("this is not a minimum")
             l = np.zeros(x.shape)
             l.ravel()[self.moving] = self.timed("solve", self.factor.solve_A,

@@ -91,7 +91,7 @@ def spring_cage(variant, options):
 
 def cloth_springs(variant, options):
     """particles: one loop over particles that visits the springs at both ends, nothing scattered in
-    the forward pass. springs-serial: one loop over the springs that adds to both ends; serialised,
+    the forward pass. springs-serial: one loop over the springs that adds to both ends; serialized,
     because on this back end atomic additions by several threads are slower than one thread."""
     ti, version = load(options)
     by_springs = {"particles": False, "springs-serial": True}[variant]

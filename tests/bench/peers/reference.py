@@ -148,7 +148,7 @@ def wave2d():
     p0, target = Wave2d.inputs()
 
     def stencil(u):
-        """2 u + k (sum of the neighbours - 4 u), with zero beyond the grid."""
+        """2 u + k (sum of the neighbors - 4 u), with zero beyond the grid."""
         around = -4 * u
         around[1:] += u[:-1]
         around[:-1] += u[1:]

@@ -29,7 +29,7 @@ cloth_springs     A net: bandwidth and reductions decide.
 wave2d            A membrane: a stencil whose step is linear.
     512 x 512 nodes, dx = 1/512, wave speed 340, time step such that (c dt / dx)^2 = 1/3. Time level
     P[0](i, j) = .5 sin(.01 (512 i + j)) is the parameter ("p0"), P[1] = 0, and for 256 steps
-        P[t+2] = 2 P[t+1] - P[t] + (1/3) (sum of the 4 neighbours - 4 P[t+1])
+        P[t+2] = 2 P[t+1] - P[t] + (1/3) (sum of the 4 neighbors - 4 P[t+1])
     at inner nodes, 0 on the border. Loss: the mean over all nodes of (P[257] - target)^2, with
     target exp(-((i - 256)^2 + (j - 256)^2) / 800) minus its mean.
 
@@ -60,7 +60,7 @@ mpm2d             An elastic block of material points on a grid: gather and scat
     Loss |mean position - (.3, .6)|^2 / 2, gradient in v0. The walls make kinks, and rounding
     decides on which side of one a node is: gradients in f32 differ from f64 by up to 4e-3.
 
-implicit_cloth    A hanging cloth in implicit steps: a sparse factorisation decides.
+implicit_cloth    A hanging cloth in implicit steps: a sparse factorization decides.
     100 x 100 points, point 100 i + j at (i/99, j/99, 0), at rest; cells are cut into the triangles
     (a, b, c) and (a, c, d) with a = (i, j), b = (i+1, j), c = (i+1, j+1), d = (i, j+1). Points (0, 0)
     and (0, 99) are fixed. Area density .2, a third of a triangle's mass at each corner; gravity

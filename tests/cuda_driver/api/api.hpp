@@ -1,5 +1,5 @@
 // What every entry point does first: one thread at a time; a failure that the settings ask for;
-// initialisation; the thread's context and its sticky error.
+// initialization; the thread's context and its sticky error.
 #pragma once
 
 #include <mutex>
@@ -23,7 +23,7 @@ int call(const char* name, const Action& action) {
     System& system = the_system();
     const std::lock_guard lock(system.mutex);
     if (const int failed = system.settings.failure(name)) return failed;
-    if (!system.initialised) return not_initialized;
+    if (!system.initialized) return not_initialized;
     return action(system);
 }
 

@@ -84,7 +84,7 @@ EXPORT int cuInit(unsigned flags) {
     const std::lock_guard lock(system.mutex);
     if (const int failed = system.settings.failure("cuInit")) return failed;
     if (flags != 0) return invalid_value;
-    system.initialised = true;
+    system.initialized = true;
     return system.settings.devices > 0 ? success : no_device;
 }
 
@@ -196,7 +196,7 @@ EXPORT int cuCtxSynchronize() {
     return call_in_context("cuCtxSynchronize", [&](System& system, Context& context) -> int {
         if (const int refused = refuse_while_capturing(context, false, capture_unsupported))
             return refused;
-        ++system.counters.synchronisations;
+        ++system.counters.synchronizations;
         system.scheduler.drain(context);
         return success;
     });

@@ -208,7 +208,7 @@ EXPORT int cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, Strea
         work.pinned = pinned;
         const int result = submit(system, *stream, std::move(work));
         if (result != success || pinned) return result;
-        ++system.counters.synchronisations;
+        ++system.counters.synchronizations;
         system.scheduler.run_until({stream, stream->enqueued});
         return success;
     });

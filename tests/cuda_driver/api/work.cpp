@@ -144,7 +144,7 @@ EXPORT int cuStreamSynchronize(StreamHandle handle) {
         if (handle == nullptr)
             if (const int refused = refuse_while_capturing(context, true, capture_implicit))
                 return refused;
-        ++system.counters.synchronisations;
+        ++system.counters.synchronizations;
         system.scheduler.run_until(system.scheduler.end_of(stream));
         return success;
     });
@@ -219,7 +219,7 @@ EXPORT int cuEventQuery(EventHandle handle) {
             return captured_event;
         }
         if (event->point.passed()) return success;
-        system.scheduler.run_towards(event->point);
+        system.scheduler.run_toward(event->point);
         return not_ready;
     });
 }
@@ -245,7 +245,7 @@ EXPORT int cuEventSynchronize(EventHandle handle) {
             event->capture->invalid = true;
             return captured_event;
         }
-        ++system.counters.synchronisations;
+        ++system.counters.synchronizations;
         system.scheduler.run_until(event->point);
         return success;
     });

@@ -327,7 +327,7 @@ TEST_CASE("gui fields: one number becomes one for each; a file is asked for firs
         CHECK(line(robot, "/forces/0/stiffness") == as_line("[100, 100]"));
         CHECK(runs_what_is_edited(robot));
         CHECK_FALSE(robot.now().reports.error);
-        // Cancelled, the scene stays as it is.
+        // Canceled, the scene stays as it is.
         write_as("file");
         robot.picture("field_asks_for_a_file");
         CHECK(line(robot, "/forces/0/stiffness") == as_line("[100, 100]"));

@@ -53,11 +53,11 @@ void open(Robot& robot, const std::string& name) {
     CHECK(robot.wait([&] { return robot.now().run.steps_computed == robot.now().run.steps; }));
 }
 
-void optimise(Robot& robot) {
-    robot.work().running.optimise(session::Optimise::What::start);
+void optimize(Robot& robot) {
+    robot.work().running.optimize(session::Optimize::What::start);
     CHECK(robot.wait([&] {
-        return robot.now().optimisation.history && robot.now().optimisation.history->size() > 30 &&
-               !robot.work().running.is_optimising();
+        return robot.now().optimization.history && robot.now().optimization.history->size() > 30 &&
+               !robot.work().running.is_optimizing();
     }));
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("gui export: films of time and of iterations, frame by frame") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        optimise(robot);
+        optimize(robot);
         robot.work().looks.show_labels = robot.work().looks.show_time = true;
         // 30 steps of 1/30 s at 30 pictures a second: the start and every step.
         begin_export(robot, hands, "MP4", "simulated time");
@@ -120,11 +120,11 @@ TEST_CASE("gui export: films of time and of iterations, frame by frame") {
         hands.ItemClick("//Export/###Export");
         CHECK(robot.wait([&] { return fs::exists(robot.folder() / "spring_cage.gif"); }, 300));
         CHECK(frames_of(robot.folder() / "spring_cage.gif") ==
-              static_cast<int>(robot.now().optimisation.history->size()));
+              static_cast<int>(robot.now().optimization.history->size()));
     });
 }
 
-TEST_CASE("gui export: cancelled halfway, nothing of the film is left") {
+TEST_CASE("gui export: canceled halfway, nothing of the film is left") {
     if (!test::is_installed("ffprobe")) HINDCAST_SKIP("there is no ffmpeg here");
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
@@ -134,7 +134,7 @@ TEST_CASE("gui export: cancelled halfway, nothing of the film is left") {
         robot.frames(10);
         robot.picture("export_running");
         hands.ItemClick("//Export/Cancel");
-        CHECK(robot.wait([&] { return said(robot, "cancelled"); }));
+        CHECK(robot.wait([&] { return said(robot, "canceled"); }));
         CHECK_FALSE(fs::exists(robot.folder() / "spring_cage.mp4"));
         for (const auto& file : fs::directory_iterator(robot.folder()))
             CHECK(file.path().string().find(".mp4") == std::string::npos);
@@ -172,18 +172,18 @@ TEST_CASE("gui export: the motion for other programs, as the command writes it")
         CHECK(files_in(folder) == 1);
 
         // The parameters that are shown, though the scene does not have them yet.
-        optimise(robot);
+        optimize(robot);
         export_as("USD (Blender, Houdini)");
         robot.frames(3);
         hands.ItemClick("//**/Replace");
         CHECK(ended());
-        const std::string optimised = read_file(folder / "spring_cage.usda");
-        CHECK(optimised != as_written);
+        const std::string optimized = read_file(folder / "spring_cage.usda");
+        CHECK(optimized != as_written);
         robot.work().values.accept();
         CHECK(robot.wait(
             [&] { return robot.work().scene.editor().undo_name() == "Accept iteration 30"; }));
         robot.work().saving.save();
-        CHECK(optimised == read_file(command("usd") / "spring_cage.usda"));
+        CHECK(optimized == read_file(command("usd") / "spring_cage.usda"));
 
         // What an export left that was killed goes; that of a living process and another's stays.
         const pid_t killed = ::fork();
@@ -336,7 +336,7 @@ TEST_CASE("gui export: along a camera path that is made in the timeline") {
         robot.frames(2);
         CHECK_FALSE(robot.work().camera.follows);
 
-        robot.work().looks.colours.by.clear();  // no colour bar: what is exported is the view alone
+        robot.work().looks.colors.by.clear();  // no color bar: what is exported is the view alone
         robot.work().looks.send_frame_contents();
         begin_export(robot, hands, "PNG sequence", "simulated time");
         robot.picture("export_path");
@@ -372,7 +372,7 @@ TEST_CASE("gui export: plots as table, drawing and picture") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        optimise(robot);
+        optimize(robot);
         robot.work().requests.focus_panel = "Plots";
         robot.frames(4);
         for (const char* button : {"CSV", "SVG", "PNG"}) {
@@ -384,7 +384,7 @@ TEST_CASE("gui export: plots as table, drawing and picture") {
         std::string row;
         std::getline(rows, row);
         CHECK(row.starts_with("iteration,loss"));
-        const auto& history = *robot.now().optimisation.history;
+        const auto& history = *robot.now().optimization.history;
         for (const session::IterationInfo& iteration : history) {
             REQUIRE(std::getline(rows, row));
             const std::size_t comma = row.find(',');
@@ -409,7 +409,7 @@ TEST_CASE("gui export: what launches become, shown, sought, copied and saved") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         robot.work().running.send(session::Profile{true});
-        optimise(robot);
+        optimize(robot);
         CHECK(robot.wait([&] { return !robot.now().tools.launches.empty(); }));
         robot.work().requests.focus_panel = "Launches";
         robot.frames(4);

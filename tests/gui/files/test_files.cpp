@@ -1,4 +1,4 @@
-// What could be lost: edits, comments, what the optimisation has found, what a crash or a signal
+// What could be lost: edits, comments, what the optimization has found, what a crash or a signal
 // ends; and what is asked before, by mouse and keyboard.
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ using test::answers;
 using test::last_iteration;
 using test::open;
 using test::opened;
-using test::optimise;
+using test::optimize;
 using test::Robot;
 using test::said;
 
@@ -99,7 +99,7 @@ TEST_CASE("gui: Ctrl+S says that what was found is not in the file, and a button
         const fs::path file = robot.scenes() / "spring_cage.json";
         open(robot, "spring_cage.json");
         CHECK_FALSE(robot.work().values.has_unaccepted());
-        optimise(robot, hands);
+        optimize(robot, hands);
         CHECK(robot.work().values.has_unaccepted());
         CHECK_FALSE(robot.work().scene.editor().unsaved());
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
@@ -117,7 +117,7 @@ TEST_CASE("gui: Ctrl+S says that what was found is not in the file, and a button
         CHECK(robot.work().scene.editor().undo_name().starts_with("Accept iteration"));
         // The values of the file are those that were found.
         const Node lengths = on_disk(file, "/forces/0/rest_length");
-        const auto& found = *robot.now().optimisation.history->back().parameters;
+        const auto& found = *robot.now().optimization.history->back().parameters;
         REQUIRE(lengths.size() == found.size());
         for (std::size_t k = 0; k < found.size(); ++k) CHECK(lengths.item(k).real() == found[k]);
         // Now nothing would be lost.
@@ -131,7 +131,7 @@ TEST_CASE("gui: what was found is asked about before another scene, the gallery 
     robot.run([&](ImGuiTestContext& hands) {
         const fs::path file = robot.scenes() / "spring_cage.json";
         open(robot, "spring_cage.json");
-        optimise(robot, hands);
+        optimize(robot, hands);
         ask_by(robot, hands, ImGuiMod_Ctrl | ImGuiKey_Q);
         CHECK(answers(robot) == std::vector<std::string>{"Accept and save", "Discard", "Cancel"});
         robot.picture("results_question");
@@ -160,7 +160,7 @@ TEST_CASE("gui: what was found is asked about before another scene, the gallery 
         // Closing: accepted and saved.
         open(robot, "spring_cage.json");
         CHECK_FALSE(robot.work().values.has_unaccepted());
-        optimise(robot, hands);
+        optimize(robot, hands);
         ask_by(robot, hands, ImGuiMod_Ctrl | ImGuiKey_W);
         hands.KeyPress(ImGuiKey_A);  // the letter of Accept and save
         CHECK(robot.wait([&] { return !robot.work().scene.is_open(); }));
@@ -174,7 +174,7 @@ TEST_CASE("gui: what was found is asked about before another scene, the gallery 
         CHECK(robot.wait([&] {
             return robot.now().handover.revision == robot.now().handover.applied_revision;
         }));
-        optimise(robot, hands);
+        optimize(robot, hands);
         ask_by(robot, hands, ImGuiMod_Ctrl | ImGuiKey_Q);
         hands.ItemClick("//###question/Discard");
         robot.frames(2);
@@ -259,7 +259,7 @@ TEST_CASE("gui: comments and layout of the file are kept") {
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
         put("  100, // N/m", "  120.5, // N/m");
         CHECK(read_file(file) == text);
-        optimise(robot, hands);
+        optimize(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.work().scene.editor().unsaved(); }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
@@ -339,7 +339,7 @@ TEST_CASE("gui: a signal ends it with an autosave, without a question") {
         CHECK(robot.wait([&] {
             return robot.now().handover.revision == robot.now().handover.applied_revision;
         }));
-        optimise(robot, hands);
+        optimize(robot, hands);
         ask_by(robot, hands, ImGuiMod_Ctrl | ImGuiKey_Q);
         robot.interrupt();
         CHECK(robot.wait([&] { return robot.work().ending.has_come(); }));
@@ -425,11 +425,11 @@ TEST_CASE("gui: a reload keeps the camera and what was found") {
     robot.run([&](ImGuiTestContext& hands) {
         const fs::path file = robot.scenes() / "spring_cage.json";
         open(robot, "spring_cage.json");
-        optimise(robot, hands);
+        optimize(robot, hands);
         render::orbit(robot.work().looks.view.camera, 40, 10);
         robot.frames(2);
         const render::Camera camera = robot.work().looks.view.camera;
-        const std::vector<double> found = *robot.now().optimisation.history->back().parameters;
+        const std::vector<double> found = *robot.now().optimization.history->back().parameters;
         const auto stays = [&] {
             CHECK(robot.work().looks.view.camera.eye == camera.eye);
             CHECK(robot.work().looks.view.camera.target == camera.target);
@@ -496,17 +496,17 @@ TEST_CASE("gui: everything grows on a monitor of another scale") {
         open(robot, "spring_cage.json");
         robot.frames(3);
         const float scale = gui::style().scale();
-        const float before = hands.ItemInfo("//##toolbar/###Optimise").RectFull.GetHeight();
+        const float before = hands.ItemInfo("//##toolbar/###Optimize").RectFull.GetHeight();
         robot.app().resize(1900, 1200);
         robot.app().rescale(1.5);
         robot.frames(4);
         CHECK(gui::style().scale() == doctest::Approx(1.5 * scale));
-        const float after = hands.ItemInfo("//##toolbar/###Optimise").RectFull.GetHeight();
+        const float after = hands.ItemInfo("//##toolbar/###Optimize").RectFull.GetHeight();
         CHECK(after == doctest::Approx(1.5 * before).epsilon(0.06));  // whole pixels
         robot.picture("scale_150");
         robot.app().rescale(1);
         robot.frames(4);
-        CHECK(hands.ItemInfo("//##toolbar/###Optimise").RectFull.GetHeight() == before);
+        CHECK(hands.ItemInfo("//##toolbar/###Optimize").RectFull.GetHeight() == before);
     });
 }
 
@@ -527,15 +527,15 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
         CHECK(robot.wait([&] { return !robot.now().run.playing; }));
         hands.KeyPress(ImGuiKey_O);
         const auto loss = [&] {
-            const auto& history = robot.now().optimisation.history;
+            const auto& history = robot.now().optimization.history;
             return history && !history->empty() ? history->back().loss : INFINITY;
         };
         CHECK(robot.wait([&] {
             const double now = loss();  // infinite as long as there is no history
             return std::isfinite(now) &&
-                   now < 1e-3 * robot.now().optimisation.history->front().loss;
+                   now < 1e-3 * robot.now().optimization.history->front().loss;
         }));
-        CHECK(robot.work().running.is_optimising());
+        CHECK(robot.work().running.is_optimizing());
 
         // The target, by its arrows, while it runs.
         hands.ItemClick("//###Inspector/**/target");
@@ -547,12 +547,12 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
         const std::int64_t before = last_iteration(robot);
         hands.MouseDragWithDelta({40, -30});
         robot.frames(2);
-        CHECK(robot.work().running.is_optimising());
+        CHECK(robot.work().running.is_optimizing());
         target = robot.work().scene.document().at("/objective/0/target/0").real();
         CHECK(target != old);
         // The loss was small, leaps, and is small again.
         CHECK(robot.wait([&] {
-            const auto& history = *robot.now().optimisation.history;
+            const auto& history = *robot.now().optimization.history;
             double most = 0;
             for (const auto& row : history)
                 if (row.iteration > before) most = std::max(most, row.loss);
@@ -562,9 +562,9 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
         robot.picture("newcomer_adapted");
 
         hands.KeyPress(ImGuiKey_O);  // pause
-        CHECK(robot.wait([&] { return !robot.work().running.is_optimising(); }));
+        CHECK(robot.wait([&] { return !robot.work().running.is_optimizing(); }));
         robot.frames(3);
-        found = *robot.now().optimisation.history->back().parameters;
+        found = *robot.now().optimization.history->back().parameters;
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return said(robot, "Accept iteration"); }));
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);

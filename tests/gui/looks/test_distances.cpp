@@ -145,7 +145,7 @@ TEST_CASE("gui looks: ends of distances are points, places on things, or rest") 
     camera.eye = {0.5, -5, 0.5};
     camera.target = {0.5, 0, 0.5};
     camera.orthographic = true;
-    camera.height = 4;  // 100 pixels for each metre
+    camera.height = 4;  // 100 pixels for each meter
     const auto end = [&](int drawable, ElementKind kind, std::int64_t number, const Vec3& place) {
         const auto mouse = render::project(camera, place, 400, 400);
         REQUIRE(mouse);
@@ -212,7 +212,7 @@ TEST_CASE("gui looks: where a slice, its outline and its handle are") {
     CHECK(gui::slice_handle({{0, 0, 2}, 1}, box) == Vec3{0, 0, 1});
     // Turned, it stays at the same part of the way through the box.
     CHECK(gui::turned({{1, 0, 0}, 0.5}, {0, 0, 3}, box) == render::Slice{{0, 0, 1}, 3});
-    // 100 pixels for each metre: across the line of sight as the mouse, along it as if under an angle.
+    // 100 pixels for each meter: across the line of sight as the mouse, along it as if under an angle.
     camera.eye = {0, -8, 2};
     camera.orthographic = true;
     camera.height = 4;

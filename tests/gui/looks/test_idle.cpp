@@ -171,7 +171,7 @@ TEST_CASE("gui idle: a paused scene, wherever the mouse rests") {
         check_rests(robot, item, of_an_event);
         CHECK(tooltip_is_shown());
     }
-    for (const ImVec2 place : {ImVec2{486, 41}, menu_view}) {  // the button that optimises
+    for (const ImVec2 place : {ImVec2{486, 41}, menu_view}) {  // the button that optimizes
         move_to(place);
         check_rests(robot, "a button, a menu", of_an_event);
     }
@@ -193,13 +193,13 @@ TEST_CASE("gui idle: a paused scene with the best picture") {
     CHECK(robot.app().picture().renderer().counters().frames == drawn);
 }
 
-TEST_CASE("gui idle: a scene that has come to its end, and an optimisation that has") {
+TEST_CASE("gui idle: a scene that has come to its end, and an optimization that has") {
     Robot robot({.draws = true});
     robot.run([&](ImGuiTestContext& hands) {
         test::open(robot, "spring_cage.json");
         robot.work().running.send(session::Repeat{false});
         REQUIRE(robot.wait([&] { return !robot.now().run.playing && robot.now().run.step == 30; }));
-        test::optimise(robot, hands);
+        test::optimize(robot, hands);
     });
     check_rests(robot, "all has ended", of_opening);
 }

@@ -91,7 +91,7 @@ private:
                              item.RectClipped.Max.x < item.RectFull.Max.x - beyond;
             if (cut && !may_scroll_sideways(item.Window)) complain("cut at a side: " + told(item));
             const float wide = ImGui::CalcTextSize(seen_of(item.DebugLabel).c_str()).x;
-            const bool of_bar = std::string(item.DebugLabel) == "colour bar";
+            const bool of_bar = std::string(item.DebugLabel) == "color bar";
             if (!of_bar && wide > item.RectFull.GetWidth() + 1)
                 complain("no room for its words: " + told(item));
         }
@@ -142,13 +142,13 @@ void check_view(ImGuiTestContext& hands, double scale) {
     // The view has most of the window, or what looks as large at 100 % in one of 700 x 400.
     CHECK(picture.GetWidth() >= std::min(0.45 * static_cast<double>(screen.x), 400 * scale));
     CHECK(picture.GetHeight() >= std::min(0.35 * static_cast<double>(screen.y), 180 * scale));
-    const ImRect legend = hands.ItemInfo("//###View/colour bar").RectFull;
+    const ImRect legend = hands.ItemInfo("//###View/color bar").RectFull;
     CHECK(picture.Contains(legend));
     CHECK(legend.GetArea() > 0);
     // With its title above and its numbers at the left.
     ImRect all = legend;
     all.Min.y -= ImGui::GetTextLineHeight();
-    for (const char* control : {"##colour", "##arrows", "##arrow scale", "log"}) {
+    for (const char* control : {"##color", "##arrows", "##arrow scale", "log"}) {
         const ImGuiTestItemInfo item =
             hands.ItemInfo((std::string("//###View/") + control).c_str(), ImGuiTestOpFlags_NoError);
         if (item.ID != 0) CHECK_MESSAGE(!item.RectFull.Overlaps(all), control);
@@ -168,8 +168,8 @@ TEST_CASE("gui layout: nothing is cut and nothing overlaps, whatever the panel, 
             robot.work().opening.open(robot.scenes() / "spring_cage.json");
             REQUIRE(test::opened(robot));
             test::stop_at(robot, 5);
-            test::optimise(robot, hands);
-            robot.work().looks.colour_by("position gradient");
+            test::optimize(robot, hands);
+            robot.work().looks.color_by("position gradient");
             robot.work().looks.arrows = "velocity";
             robot.work().looks.send_frame_contents();
             for (const double scale : {1.0, 2.0})

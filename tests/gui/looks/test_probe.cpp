@@ -1,4 +1,4 @@
-// The probe: what the mouse rests on, by name, with the number that it is coloured by.
+// The probe: what the mouse rests on, by name, with the number that it is colored by.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ using namespace hindcast;
 using test::open;
 using test::Robot;
 
-TEST_CASE("render: the number of one element, as it is coloured") {
+TEST_CASE("render: the number of one element, as it is colored") {
     test::Studio studio;
     test::StageMaker maker;
     maker.stage.dimension = 2;
@@ -35,7 +35,7 @@ TEST_CASE("render: the number of one element, as it is coloured") {
     };
     CHECK(of(0, Kind::point, 0) == std::array<double, 2>{2, 2});
     CHECK(of(0, Kind::point, 1) == std::array<double, 2>{3, 3});
-    CHECK_FALSE(of(0, Kind::point, 2));  // not a number: its own colour
+    CHECK_FALSE(of(0, Kind::point, 2));  // not a number: its own color
     CHECK(of(1, Kind::cell, 0) == std::array<double, 2>{1, 3});
     CHECK(of(2, Kind::node, 3) == std::array<double, 2>{8, 8});
     CHECK_FALSE(of(0, Kind::segment, 0));

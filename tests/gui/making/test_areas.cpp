@@ -1,5 +1,5 @@
 // What a box or a lasso on the picture holds, by hand: a camera that looks down the z axis, at a
-// hundred pixels to the metre.
+// hundred pixels to the meter.
 #include <doctest/doctest.h>
 
 #include "app/gui/making/areas.hpp"
@@ -11,7 +11,7 @@ using Kind = session::Parts::Kind;
 
 namespace {
 
-// x to the right and y upwards about the middle of 200 x 200 pixels, two metres high.
+// x to the right and y upwards about the middle of 200 x 200 pixels, two meters high.
 render::Camera from_above() {
     render::Camera camera;
     camera.eye = {0, 0, 10};

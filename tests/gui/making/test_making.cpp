@@ -1,4 +1,4 @@
-// Scenes that are made with the mouse alone, from a new one to an optimisation; clicks are counted.
+// Scenes that are made with the mouse alone, from a new one to an optimization; clicks are counted.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -74,13 +74,13 @@ public:
     }
 
     // Until there is something better than what it began with.
-    void optimise() {
-        click("//##toolbar/###Optimise");
+    void optimize() {
+        click("//##toolbar/###Optimize");
         CHECK(robot_.wait([&] { return last_iteration(robot_) >= 1; }, 240));
-        CHECK(robot_.wait([&] { return robot_.now().optimisation.best_iteration > 0; }, 60));
-        robot_.work().running.optimise(session::Optimise::What::stop);
-        CHECK(robot_.wait([&] { return !robot_.work().running.is_optimising(); }, 120));
-        const auto& history = *robot_.now().optimisation.history;
+        CHECK(robot_.wait([&] { return robot_.now().optimization.best_iteration > 0; }, 60));
+        robot_.work().running.optimize(session::Optimize::What::stop);
+        CHECK(robot_.wait([&] { return !robot_.work().running.is_optimizing(); }, 120));
+        const auto& history = *robot_.now().optimization.history;
         const double before = history.front().loss;
         double best = before;
         for (const session::IterationInfo& row : history) best = std::min(best, row.loss);
@@ -150,7 +150,7 @@ TEST_CASE("gui making: a cloth pinned at two corners falls on a sphere, in under
         CHECK(runs_what_is_edited(robot));
         CHECK(at(robot, "/parameters/0/path")->string() == "sphere.friction");
         robot.picture("making_before");
-        mouse.optimise();
+        mouse.optimize();
         robot.picture("making_after");
         CHECK(mouse.clicks < 40);
     });
@@ -178,7 +178,7 @@ TEST_CASE("gui making: a chain; a beam with a stiffness for each element that wa
         const auto chosen = robot.work().chosen.parts.count();
         CHECK(chosen > 100);
         robot.picture("making_elements");
-        mouse.click("//###View/**/###Optimise of each");
+        mouse.click("//###View/**/###Optimize of each");
         mouse.click("//$FOCUSED/###young_modulus");
         CHECK(runs_what_is_edited(robot));
         REQUIRE_FALSE(robot.now().reports.error);
@@ -220,7 +220,7 @@ TEST_CASE("gui making: a robot from another folder follows a target, in under 40
         mouse.add("Parameters", "spline.values");
         CHECK(runs_what_is_edited(robot));
         robot.picture("making_robot_before");
-        mouse.optimise();
+        mouse.optimize();
         robot.picture("making_robot_after");
         CHECK(mouse.clicks < 40);
     });

@@ -17,13 +17,13 @@ using test::runs_what_is_edited;
 
 namespace {
 
-// Drags the handle that far over the screen, in pixels, and gives the metres along it.
+// Drags the handle that far over the screen, in pixels, and gives the meters along it.
 double drag(Robot& robot, ImGuiTestContext& hands, const session::SizeHandle& handle, ImVec2 by,
             const char* picture, bool escape = false) {
     const gui::Topics& work = robot.work();
     render::Slice line;
     line.normal = handle.along;
-    const double metres = gui::moved_along(line, handle.at, work.looks.view.camera,
+    const double meters = gui::moved_along(line, handle.at, work.looks.view.camera,
                                            work.looks.view.width, work.looks.view.height,
                                            {static_cast<double>(by.x), static_cast<double>(by.y)});
     const ImVec2 from = test::on_screen(robot, hands, handle.at);
@@ -36,7 +36,7 @@ double drag(Robot& robot, ImGuiTestContext& hands, const session::SizeHandle& ha
     if (escape) hands.KeyPress(ImGuiKey_Escape);
     hands.MouseUp(ImGuiMouseButton_Left);
     robot.frames(3);
-    return metres;
+    return meters;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ using document::Document;
 using document::Node;
 using session::checkpoints_of;
 using test::open;
-using test::optimise;
+using test::optimize;
 using test::Robot;
 using test::said;
 
@@ -146,11 +146,11 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
         robot.run([&, width](ImGuiTestContext& hands) {
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
-            optimise(robot, hands);
+            optimize(robot, hands);
             REQUIRE(robot.wait(
                 [&] { return robot.now().reports.activity == session::Activity::idle; }));
             front(robot, "Optimizer");
-            const std::int64_t shown = robot.now().optimisation.shown_iteration;
+            const std::int64_t shown = robot.now().optimization.shown_iteration;
             REQUIRE(shown >= 0);
             const double loss = robot.now().run.loss;
             const std::vector<double> values = *robot.now().values.flat;
@@ -167,11 +167,11 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
             CHECK(robot.work().scene.editor().undo_name() == "Keep soft");
             // It is part of the scene, and the scene goes on as it was.
             CHECK(robot.work().values.has_unaccepted());
-            CHECK(robot.now().optimisation.history->size() == 31);
+            CHECK(robot.now().optimization.history->size() == 31);
 
             // Back to what is written, then to the checkpoint.
             robot.work().running.send(session::Revert{});
-            REQUIRE(robot.wait([&] { return !robot.now().optimisation.unaccepted; }));
+            REQUIRE(robot.wait([&] { return !robot.now().optimization.unaccepted; }));
             front(robot, "Optimizer");
             pictures(robot, fmt::format("runs_checkpoints_{}", width));
             hands.ItemClick(in_list("soft", icon::visible, "show").c_str());
@@ -213,9 +213,9 @@ TEST_CASE("gui runs: checkpoints are kept, shown, updated, renamed, deleted, and
     }
 }
 
-TEST_CASE("gui runs: a window opens with a checkpoint, and optimises from it") {
-    for (const bool optimises : {false, true}) {
-        CAPTURE(optimises);
+TEST_CASE("gui runs: a window opens with a checkpoint, and optimizes from it") {
+    for (const bool optimizes : {false, true}) {
+        CAPTURE(optimizes);
         Robot robot;
         robot.run([&](ImGuiTestContext&) {
             const fs::path file = robot.scenes() / "spring_cage.json";
@@ -227,21 +227,21 @@ TEST_CASE("gui runs: a window opens with a checkpoint, and optimises from it") {
             scene.set("/optimizer/iterations", Node(2));
             scene.save(file);
             robot.work().opening.checkpoint_when_open = "long";
-            robot.work().opening.optimise_when_open = optimises;
+            robot.work().opening.optimize_when_open = optimizes;
             robot.work().opening.open(file);
             CHECK(
                 robot.wait([&] { return robot.work().scene.editor().undo_name() == "Show long"; }));
             REQUIRE(test::runs_what_is_edited(robot));
             CHECK(test::at(robot, "/forces/0/rest_length/0")->real() == 1.25);
             CHECK_FALSE(robot.work().values.waits());
-            if (optimises) {
+            if (optimizes) {
                 CHECK(robot.wait([&] {
-                    const auto& history = robot.now().optimisation.history;
-                    return history && history->size() == 3 && !robot.work().running.is_optimising();
+                    const auto& history = robot.now().optimization.history;
+                    return history && history->size() == 3 && !robot.work().running.is_optimizing();
                 }));
-                REQUIRE_FALSE(robot.now().optimisation.history->empty());
-                REQUIRE(robot.now().optimisation.history->front().parameters);
-                CHECK(robot.now().optimisation.history->front().parameters->front() == 1.25);
+                REQUIRE_FALSE(robot.now().optimization.history->empty());
+                REQUIRE(robot.now().optimization.history->front().parameters);
+                CHECK(robot.now().optimization.history->front().parameters->front() == 1.25);
             }
         });
     }
@@ -273,7 +273,7 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
         robot.run([&, width](ImGuiTestContext& hands) {
             open(robot, "spring_cage.json");
             test::stop_at(robot, 0);
-            optimise(robot, hands);
+            optimize(robot, hands);
             front(robot, "Plots");
             hands.ItemClick("//###Plots/###runs");
             hands.ItemClick("//$FOCUSED/###Keep this run");
@@ -282,7 +282,7 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
             CHECK(robot.work().results.runs.list()[0].losses.size() == 31);
             CHECK(robot.work().results.runs.list()[0].name == "gradient descent, rate 0.5");
             CHECK(robot.work().results.runs.list()[0].losses.back() ==
-                  robot.now().optimisation.history->back().loss);
+                  robot.now().optimization.history->back().loss);
             hands.KeyPress(ImGuiKey_Escape);
             // Another method from the start: its curve is drawn over that of the first.
             robot.work().scene.set(
@@ -292,7 +292,7 @@ TEST_CASE("gui runs: runs are kept, drawn beside the present one, renamed, hidde
             REQUIRE(test::runs_what_is_edited(robot));
             robot.work().running.send(session::Reset{});
             robot.frames(3);
-            optimise(robot, hands);
+            optimize(robot, hands);
             front(robot, "Plots");
             pictures(robot, fmt::format("runs_overlaid_{}", width));
             hands.ItemClick("//###Plots/###runs");
@@ -410,7 +410,7 @@ TEST_CASE("gui runs: a row of another scene opens that scene; broken results are
     });
 }
 
-TEST_CASE("gui runs: starts of an optimisation are overlaid, and one is taken") {
+TEST_CASE("gui runs: starts of an optimization are overlaid, and one is taken") {
     for (const auto& size : {std::pair{1280, 800}, std::pair{900, 600}}) {
         const int width = size.first;
         Robot robot({.width = width, .height = size.second});

@@ -72,11 +72,11 @@ TEST_CASE("gui text: all that is wrong is shown while it is typed, and the scene
         hands.KeyChars("-2,");
         go_behind(robot, hands, "\"gravity\"");
         hands.KeyPress(ImGuiKey_Enter);
-        hands.KeyChars("\"colour\": 1,");
+        hands.KeyChars("\"color\": 1,");
         REQUIRE(robot.wait([&] { return hands.ItemExists("//###Scene file/**/$$2/##fault"); }));
         robot.frames(3);
         CHECK_FALSE(hands.ItemExists("//###Scene file/**/$$3/##fault"));
-        CHECK(robot.work().text.fault.find("unknown key 'colour'") != std::string::npos);
+        CHECK(robot.work().text.fault.find("unknown key 'color'") != std::string::npos);
         robot.picture("text_faults");
         // The scene is as it was and has no error.
         CHECK(robot.work().scene.editor().document() == before);

@@ -72,12 +72,12 @@ constexpr double step = 0.02, reach = 0.02;
 
 struct Obstacle {
     std::string scene;
-    // The distance of a place in the obstacle's own axes, from its centre.
+    // The distance of a place in the obstacle's own axes, from its center.
     std::function<double(const V&)> distance;
-    V centre{}, tilt{}, velocity{}, spin{};
+    V center{}, tilt{}, velocity{}, spin{};
 
     double at(const V& x, double time) const {
-        const V moved = x - centre - time * velocity;
+        const V moved = x - center - time * velocity;
         return distance(turned(-1.0 * tilt, turned((-time) * spin, moved)));
     }
 };
@@ -124,20 +124,20 @@ inline Obstacle random_obstacle(int kind, int number, const Space& space) {
     Random& random = space.random;
     const bool plane = space.plane;
     Obstacle o;
-    o.centre = space.place(0.6, -0.4, 0.4);
+    o.center = space.place(0.6, -0.4, 0.4);
     o.tilt = space.rotation(1.5);
     V a = {random(0.15, 0.5), random(0.1, 0.4), plane ? 0 : random(0.02, 0.3)};
     double farthest = size(a);
     const auto ends = [&] {  // along its own first axis
         const V half = turned(o.tilt, {a[0], 0, 0});
-        return R"("start": )" + space(o.centre - half) + R"(, "end": )" + space(o.centre + half) +
+        return R"("start": )" + space(o.center - half) + R"(, "end": )" + space(o.center + half) +
                R"(, "radius": )" + text(a[1]);
     };
     switch (kind) {
         case 0: {
             const double lean = random(-0.3, 0.3);
             const V n = plane ? V{lean, 1, 0} : V{lean, random(-0.3, 0.3), 1};
-            o.tilt = o.centre = {};
+            o.tilt = o.center = {};
             farthest = 0;
             o.scene = R"("type": "plane", "response": "barrier", "normal": )" + space(n) +
                       R"(, "offset": -0.5)";
@@ -145,7 +145,7 @@ inline Obstacle random_obstacle(int kind, int number, const Space& space) {
             break;
         }
         case 1:
-            o.scene = R"("type": "sphere", "response": "barrier", "center": )" + space(o.centre) +
+            o.scene = R"("type": "sphere", "response": "barrier", "center": )" + space(o.center) +
                       R"(, "radius": )" + text(a[0]);
             o.distance = [a](const V& x) { return size(x) - a[0]; };
             break;
@@ -168,7 +168,7 @@ inline Obstacle random_obstacle(int kind, int number, const Space& space) {
         case 4: {
             const double angle = size(o.tilt), s = std::sin(angle / 2) / angle;
             if (plane) a[1] = random(0.02, 0.4);
-            o.scene = R"("type": "box", "center": )" + space(o.centre) + R"(, "half_extents": )" +
+            o.scene = R"("type": "box", "center": )" + space(o.center) + R"(, "half_extents": )" +
                       space(a) + R"(, "orientation": )" +
                       (plane ? text(o.tilt[2])
                              : "[" + text(std::cos(angle / 2)) + ", " + text(s * o.tilt[0]) + ", " +
@@ -194,7 +194,7 @@ inline Obstacle random_obstacle(int kind, int number, const Space& space) {
             o.scene = std::string(R"("type": "distance_field", "spacing": 0.1, "nodes": )") +
                       (plane ? "[21, 21]" : "[21, 21, 21]") + R"(, "distances": {"formula": ")" +
                       (plane ? ring_formula : torus_formula) + R"("}, "origin": )" +
-                      space(o.centre - corner);
+                      space(o.center - corner);
             o.distance = [corner, plane](const V& x) {
                 return spline((1 / spacing) * (x + corner), plane);
             };

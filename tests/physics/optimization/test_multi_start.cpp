@@ -1,4 +1,4 @@
-// Optimisation from many starts: every one comes to what it comes to alone, whatever the update
+// Optimization from many starts: every one comes to what it comes to alone, whatever the update
 // rule and however the roll-outs run.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// Acceptance of the optimisation loop on the spring cage: the loss curve of an independent
+// Acceptance of the optimization loop on the spring cage: the loss curve of an independent
 // implementation, in f64 and f32, and runs that are cut and continued.
 #include <doctest/doctest.h>
 

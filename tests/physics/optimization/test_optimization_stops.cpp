@@ -1,4 +1,4 @@
-// How an optimisation ends: stopping rules, requests, and values that are not finite, with the
+// How an optimization ends: stopping rules, requests, and values that are not finite, with the
 // place where they arose. Also: scales, bounds and groups of the scene reach the update.
 #include <doctest/doctest.h>
 

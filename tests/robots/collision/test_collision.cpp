@@ -12,7 +12,7 @@ using namespace hindcast::test;
 
 namespace {
 
-// MuJoCo's broad phase compares boxes along the line of their centres. So it drops contacts of edges
+// MuJoCo's broad phase compares boxes along the line of their centers. So it drops contacts of edges
 // whose nearest points are farther apart than their margin, though the narrow phase has them.
 bool may_be_dropped(const TwoGeoms& two, const std::vector<FoundContact>& found) {
     return two.first.starts_with("box") &&
@@ -197,7 +197,7 @@ TEST_CASE("contacts of two spheres, of a capsule and of a box that is askew, on 
     HINDCAST_NEEDS_MUJOCO();
     const std::string plane = R"(<geom type="plane" size="1 1 1"/>)";
 
-    // Centres 0.5 apart along (3, 4, 0): the surfaces overlap by 0.1.
+    // Centers 0.5 apart along (3, 4, 0): the surfaces overlap by 0.1.
     std::vector<FoundContact> found =
         contacts_at_rest(body("", R"(size="0.4")") + body(R"(pos="0.3 0.4 0")", R"(size="0.2")"));
     REQUIRE(found.size() == 1);
@@ -256,8 +256,8 @@ TEST_CASE(
     CHECK(std::max(found[0].place[0], found[1].place[0]) == doctest::Approx(1));
     for (const FoundContact& c : found) CHECK(c.dist == doctest::Approx(-0.01));
 
-    // Its centre is 0.1 below the end of the shortest axis, which is the nearest way out: along it the
-    // curvature of the surface is smaller than that of the sphere about the centre.
+    // Its center is 0.1 below the end of the shortest axis, which is the nearest way out: along it the
+    // curvature of the surface is smaller than that of the sphere about the center.
     found = contacts_at_rest(body("", R"(type="ellipsoid" size="1 1 0.5")") +
                              body(R"(pos="0 0 0.4")", R"(size="0.05")"));
     REQUIRE(found.size() == 1);

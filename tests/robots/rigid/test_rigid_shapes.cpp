@@ -73,7 +73,7 @@ TEST_CASE("rigid shapes: masses and moments of inertia are those of the solids")
     };
     check(1, 500 * 0.006, block(500 * 0.006, 0.1, 0.2, 0.3, 12));
     check(2, 3, {0.4 * 3 * 0.04, 0.4 * 3 * 0.04, 0.4 * 3 * 0.04});
-    // A cylinder and two half balls, whose centres of mass are 3/8 r from their flat faces.
+    // A cylinder and two half balls, whose centers of mass are 3/8 r from their flat faces.
     const double r = 0.1, l = 0.4, tube = 1000 * pi * r * r * l,
                  cap = 1000 * 2 * pi / 3 * r * r * r,
                  along = tube * r * r / 2 + 2 * cap * 0.4 * r * r, d = l / 2 + 3 * r / 8,
@@ -84,7 +84,7 @@ TEST_CASE("rigid shapes: masses and moments of inertia are those of the solids")
     check(4, disc, {disc * (0.03 + 0.25) / 12, disc * (0.03 + 0.25) / 12, disc * 0.01 / 2});
     const double egg = 1000 * 4 * pi / 3 * 0.1 * 0.2 * 0.3;
     check(5, egg, block(egg, 0.1, 0.2, 0.3, 5));
-    // 3/10 m r^2 about the axis, 3/80 m (4 r^2 + l^2) across it; the centre is l/4 above the base.
+    // 3/10 m r^2 about the axis, 3/80 m (4 r^2 + l^2) across it; the center is l/4 above the base.
     const double cone = 1000 * pi / 3 * 0.04 * 0.6, sideways = cone * 3 / 80 * (0.16 + 0.36);
     check(6, cone, {sideways, sideways, cone * 0.3 * 0.04});
     CHECK(numbers(*s, "rigid.body_ipos")[6 * 3 + 2] == doctest::Approx(-0.15).epsilon(1e-12));
@@ -175,7 +175,7 @@ TEST_CASE("rigid shapes: a box slides as far as its friction lets it") {
 }
 
 TEST_CASE(
-    "rigid shapes: what changes velocities of points is refused, forces act on their centres") {
+    "rigid shapes: what changes velocities of points is refused, forces act on their centers") {
     HINDCAST_NEEDS_MUJOCO();
     const std::string ball =
         R"({"shapes": [{"type": "sphere", "radius": 0.2, "mass": 3, "position": [0, 0, -0.1]}]})";
@@ -226,7 +226,7 @@ TEST_CASE(
     }
     for (int c = 0; c < 3; ++c)
         CHECK(std::fabs(pushed->model().array("rigid.qvel").value(c) - impulse[c] / 3) < 1e-12);
-    // A spring of 300 N/m pushes the ball's centre out of the plane.
+    // A spring of 300 N/m pushes the ball's center out of the plane.
     const auto s = with("colliders", plane + R"("penalty", "stiffness": 300)", "", steps);
     s->run();
     double z = -0.1, v = 0;

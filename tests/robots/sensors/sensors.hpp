@@ -33,7 +33,7 @@ inline std::string named(std::string text, std::string& names) {
 
 struct SensorStates {
     int count = 100;
-    double low = 1;  // how far the first joint's height is drawn towards 0
+    double low = 1;  // how far the first joint's height is drawn toward 0
     double tolerance = 1e-9;
     double of_directions =
         0;           // the tolerance of the sensors normal and fromto, if it is another one

@@ -177,7 +177,7 @@ TEST_CASE("offers: what a number may be is said") {
 TEST_CASE("offers: in the air around what is looked at; else on the ground, or on what is there") {
     ChosenOffer chosen = chosen_of("cloth");
     chosen.look_at = {2, 3, 5};
-    // A metre by a metre around it.
+    // A meter by a meter around it.
     auto [low, high] = box_of(built(with(scene(""), chosen)), "thing");
     for (std::size_t k = 0; k < 3; ++k)
         CHECK(0.5 * (low[k] + high[k]) == doctest::Approx(chosen.look_at[k]));

@@ -1,4 +1,4 @@
-// Points and elements that were chosen in the picture: pinned, connected, aimed, optimised; objects
+// Points and elements that were chosen in the picture: pinned, connected, aimed, optimized; objects
 // mirrored, scaled, repeated; templates that run.
 #include <doctest/doctest.h>
 
@@ -135,10 +135,10 @@ TEST_CASE("parts: a target where they are, a pull, and a parameter for each elem
     CHECK(std::ranges::find(keys, "rest_angle") == keys.end());  // of edges
     Parts elements = points({{"cloth", {1, 5, 6}}});
     elements.kind = Parts::Kind::elements;
-    const Document some = optimised(cloth, modules(), elements, "warp_stiffness");
+    const Document some = optimized(cloth, modules(), elements, "warp_stiffness");
     CHECK(built(some)->parameters().size() == 3);
-    CHECK_THROWS_AS(optimised(some, modules(), elements, "warp_stiffness"), Error);
-    CHECK_THROWS_AS(optimised(cloth, modules(), elements, "mesh"), Error);
+    CHECK_THROWS_AS(optimized(some, modules(), elements, "warp_stiffness"), Error);
+    CHECK_THROWS_AS(optimized(cloth, modules(), elements, "mesh"), Error);
 }
 
 TEST_CASE("arrange: mirrored, scaled and put onto a grid, by hand") {
@@ -158,11 +158,11 @@ TEST_CASE("arrange: mirrored, scaled and put onto a grid, by hand") {
     const Document larger = scaled(scene, modules(), "/bodies/1", 2);
     CHECK(at(larger, "/bodies/1/positions/grid/origin") == "[0.5, 2, 2.75]");
     CHECK(at(larger, "/bodies/1/positions/grid/spacing") == "1");
-    // One that is written by its centre keeps that.
-    Document centred = scene;
-    centred.root().find("bodies")->item(1).find("positions")->find("grid")->erase("origin");
-    centred.set("/bodies/1/positions/grid/center", parse("[1, 2, 3]").root());
-    CHECK(at(scaled(centred, modules(), "/bodies/1", 2), "/bodies/1/positions/grid/center") ==
+    // One that is written by its center keeps that.
+    Document centered = scene;
+    centered.root().find("bodies")->item(1).find("positions")->find("grid")->erase("origin");
+    centered.set("/bodies/1/positions/grid/center", parse("[1, 2, 3]").root());
+    CHECK(at(scaled(centered, modules(), "/bodies/1", 2), "/bodies/1/positions/grid/center") ==
           "[1, 2, 3]");
     // Half the size about the foot of the plane: it stays.
     CHECK(at(scaled(scene, modules(), "/colliders/0", 0.5), "/colliders/0/offset") == "1");

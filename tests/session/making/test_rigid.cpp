@@ -44,7 +44,7 @@ TEST_CASE("rigid shapes: a second one joins the first and lies on it") {
     REQUIRE(one.at("/bodies").size() == 1);
     CHECK(one.at("/bodies/0/name").string() == "rigid");
     CHECK(document::number_of(one.at("/bodies/0/model/ground")) == 0.25);
-    // 0.1 m over the ground: its centre half an edge of 0.2 m higher.
+    // 0.1 m over the ground: its center half an edge of 0.2 m higher.
     CHECK(document::number_of(one.at("/bodies/0/model/shapes/0/position/2")) ==
           doctest::Approx(0.45).epsilon(1e-9));
     // Contact wants short steps.
@@ -99,11 +99,10 @@ TEST_CASE("rigid shapes: the body that one has joined is what is chosen then") {
     for (const char* id : {"rigid_box", "rigid_sphere"}) {
         AddObjectTask adding(editor, id, "rigid",
                              [&](const Document& document, const std::filesystem::path& file,
-                                 const std::string& name, const std::atomic<bool>* cancelled) {
+                                 const std::string& name, const std::atomic<bool>* canceled) {
                                  const model::Offer offer = offer_of(test::all_modules(), 3, id);
                                  return with_offer(document, file, test::all_modules(),
-                                                   {offer, offer.values(), {}, {}}, name,
-                                                   cancelled);
+                                                   {offer, offer.values(), {}, {}}, name, canceled);
                              });
         for (int k = 0; k < 30'000 && !adding.ready(); ++k) ::usleep(1000);
         REQUIRE(adding.ready());

@@ -1,4 +1,4 @@
-// Sizes that are dragged: where the handles are, and what a drag of so many metres makes of the scene.
+// Sizes that are dragged: where the handles are, and what a drag of so many meters makes of the scene.
 #include <doctest/doctest.h>
 
 #include <cmath>

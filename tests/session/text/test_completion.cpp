@@ -266,7 +266,7 @@ TEST_CASE("completion: objects and generators") {
             .labels() == "spacing origin center");
 }
 
-TEST_CASE("completion: keys that depend on the chosen type of an optimiser") {
+TEST_CASE("completion: keys that depend on the chosen type of an optimizer") {
     const Completed at(scene(R"("optimizer": {"type": "adam", |})"));
     CHECK(at.find("rate") != nullptr);
     CHECK(at.find("type") == nullptr);

@@ -90,11 +90,11 @@ TEST_CASE("scene faults: all of one object, of several objects and of the scene,
         "/forces/1/rate -2; /view/color \"color\"");
 }
 
-TEST_CASE("scene faults: missing keys, and misspelt ones whose values are looked at too") {
+TEST_CASE("scene faults: missing keys, and misspelled ones whose values are looked at too") {
     CHECK(places(small(R"({ "type": "springs" })")).starts_with("/forces/0 {"));
     CHECK(faults_of(small(R"({ "type": "springs" })")).size() == 2);  // connect, stiffness
-    const std::string misspelt = small(changed(good, "\"stiffness\": 1", "\"stifness\": -1"));
-    CHECK(places(misspelt) == "/forces/0/stifness \"stifness\"; /forces/0/stifness -1");
+    const std::string misspelled = small(changed(good, "\"stiffness\": 1", "\"stifness\": -1"));
+    CHECK(places(misspelled) == "/forces/0/stifness \"stifness\"; /forces/0/stifness -1");
     CHECK(places(small(good, ",\"parametes\": []")) == "/parametes \"parametes\"");
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("scene faults: what only follows from another one is not told") {
                        "{ \"path\": \"s.rest_length\" }]")) == "/parameters/1/path \"s.stif\"");
 }
 
-TEST_CASE("scene faults: what the optimiser's settings refuse is found as well") {
+TEST_CASE("scene faults: what the optimizer's settings refuse is found as well") {
     const std::string text = changed(cage(), "\"rate\"", "\"rat\"");
     const auto faults = faults_of(text, test::scene_file("spring_cage.json"));
     REQUIRE_FALSE(faults.empty());

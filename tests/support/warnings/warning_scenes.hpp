@@ -3,7 +3,7 @@
 
 namespace hindcast::test {
 
-// Two balls, 1 m apart at 1 m/s towards each other: they touch at a distance of .2 m, in step 80.
+// Two balls, 1 m apart at 1 m/s toward each other: they touch at a distance of .2 m, in step 80.
 inline constexpr const char* balls = R"({"format": 1, "name": "balls",
     "time": {"step": 0.01, "steps": 100}, "gravity": [0, 0, 0],
     "bodies": [

@@ -173,7 +173,7 @@ TEST_CASE("deferred: who writes what the first one reads nearby stays behind it"
                 for (std::int64_t k = 0; k < count; ++k)
                     is.x[static_cast<std::size_t>(k)] = k * k % 1009;
                 Arrays expected = is;
-                const auto neighbours = [=](Arrays& a, std::int64_t k) {
+                const auto neighbors = [=](Arrays& a, std::int64_t k) {
                     const std::int64_t left = std::max<std::int64_t>(k - reach, 0),
                                        right = std::min(k + reach, count - 1);
                     a.f[static_cast<std::size_t>(k)] = 2 * a.x[static_cast<std::size_t>(left)] -
@@ -197,8 +197,8 @@ TEST_CASE("deferred: who writes what the first one reads nearby stays behind it"
                     first.read_near = {&pn, 1};
                     first.reach = reach;
                     second.written = {&pn, 1};
-                    deferred.add(first, [&is, &neighbours](std::int64_t begin, std::int64_t end) {
-                        for (std::int64_t k = begin; k < end; ++k) neighbours(is, k);
+                    deferred.add(first, [&is, &neighbors](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t k = begin; k < end; ++k) neighbors(is, k);
                     });
                     CHECK(deferred.reads_elsewhere(near));
                     deferred.then([&is, &sum](ThreadPool*) { sum(is); });
@@ -213,7 +213,7 @@ TEST_CASE("deferred: who writes what the first one reads nearby stays behind it"
                                  [&is, &note](std::int64_t begin, std::int64_t end) {
                                      for (std::int64_t k = begin; k < end; ++k) note(is, k);
                                  });
-                    for (std::int64_t k = 0; k < count; ++k) neighbours(expected, k);
+                    for (std::int64_t k = 0; k < count; ++k) neighbors(expected, k);
                     sum(expected);
                     for (std::int64_t k = 0; k < count; ++k) advance(expected, k);
                     for (std::int64_t k = 0; k < count; ++k) note(expected, k);

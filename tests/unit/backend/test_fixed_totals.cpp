@@ -24,7 +24,7 @@ struct Case {
     int sources;
 };
 
-// Most sums are zero, as those of a grid are; the others small, large, or cancelling.
+// Most sums are zero, as those of a grid are; the others small, large, or canceling.
 void check(const Case& c, std::mt19937_64& random) {
     constexpr std::int64_t elements = 150, begin = 3, end = 147;
     CAPTURE(ir::name_of(c.type));

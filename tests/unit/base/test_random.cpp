@@ -33,13 +33,13 @@ TEST_CASE("seed, stream and index fill the counter and the key") {
 TEST_CASE("uniform numbers have the moments of the uniform distribution") {
     const Random random(42);
     constexpr int count = 200000;
-    double sum = 0, squares = 0, lowest = 1, highest = 0, neighbours = 0, previous = 0.5;
+    double sum = 0, squares = 0, lowest = 1, highest = 0, neighbors = 0, previous = 0.5;
     for (int i = 0; i < count; ++i) {
         const double x = random.uniform(static_cast<std::uint64_t>(i));
         REQUIRE((x >= 0.0 && x < 1.0));
         sum += x;
         squares += x * x;
-        neighbours += (x - 0.5) * (previous - 0.5);
+        neighbors += (x - 0.5) * (previous - 0.5);
         previous = x;
         lowest = std::min(lowest, x);
         highest = std::max(highest, x);
@@ -47,7 +47,7 @@ TEST_CASE("uniform numbers have the moments of the uniform distribution") {
     // Five standard errors: sqrt(1/12/n), sqrt(4/45/n), 1/12/sqrt(n).
     CHECK(std::abs(sum / count - 0.5) < 5 * std::sqrt(1.0 / 12 / count));
     CHECK(std::abs(squares / count - 1.0 / 3) < 5 * std::sqrt(4.0 / 45 / count));
-    CHECK(std::abs(neighbours / count) < 5.0 / 12 / std::sqrt(count));
+    CHECK(std::abs(neighbors / count) < 5.0 / 12 / std::sqrt(count));
     CHECK(lowest < 1e-4);
     CHECK(highest > 1 - 1e-4);
 }

@@ -121,7 +121,7 @@ TEST_CASE("CUDA device: values are where they are newest, and move only when the
 }
 
 TEST_CASE(
-    "CUDA device: a fault is raised at the next synchronisation, of the launch that was first") {
+    "CUDA device: a fault is raised at the next synchronization, of the launch that was first") {
     NEEDS_SOFTWARE_CUDA();
     const auto device = fresh_device();
     const Array x = array({0, 12, 3}), grid(Type::f64, {10}), y = array({99, 99});
@@ -182,7 +182,7 @@ TEST_CASE("CUDA device: a launch that the driver refuses, one that fails, a devi
                 CHECK(what.find("in the launch 'the launch'") != std::string::npos);
             } else if (std::strcmp(setting, "sticky=1") == 0) {
                 CHECK(what.find("a launch on CUDA device 0 failed: ") != std::string::npos);
-                CHECK(what.find("launched since the last synchronisation: twice_") !=
+                CHECK(what.find("launched since the last synchronization: twice_") !=
                       std::string::npos);
                 CHECK_THROWS_AS(y.value(0), Error);  // its values are gone
             } else {

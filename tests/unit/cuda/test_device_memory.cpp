@@ -93,7 +93,7 @@ TEST_CASE("device memory: launches work with another library's memory where it i
     }
 }
 
-TEST_CASE("device memory: strides are honoured, and nothing beside them is written") {
+TEST_CASE("device memory: strides are honored, and nothing beside them is written") {
     NEEDS_SOFTWARE_CUDA();
     const Software software("seed=3");
     const auto device = fresh_device();

@@ -47,7 +47,7 @@ TEST_CASE("CUDA device: a failure within a graph names the launches that it hold
         const std::string what = test::message([&] { p.run(); });
         CAPTURE(what);
         CHECK(software.count("graph_launches") > 0);
-        CHECK(times(what, "since the last synchronisation: ") == 1);
+        CHECK(times(what, "since the last synchronization: ") == 1);
         CHECK(has(what, "a graph of: "));
         CHECK(has(what, "(the launch 'advance' with rate: f64 [1]; x: f64 [40, 2])"));
         CHECK(has(what, "(the launch 'squares' with x: f64 [40, 2]; sum: f64 [1])"));
@@ -70,7 +70,7 @@ TEST_CASE("CUDA device: a graph of a sequence is named by what it holds now") {
     for (int k = 0; k < 3; ++k) sequence.run();
     const std::string what = test::message([&] { z.value(0); });
     CAPTURE(what);
-    CHECK(has(what, "launched since the last synchronisation: 3 times a graph of: twice_"));
+    CHECK(has(what, "launched since the last synchronization: 3 times a graph of: twice_"));
     CHECK(has(what, "(the launch 'to y' with x: f64 [3]; y: f64 [3]), twice_"));
     CHECK(has(what, "(the launch 'to z' with x: f64 [3]; y: f64 [3])"));
 }
@@ -93,11 +93,11 @@ TEST_CASE("CUDA device: of many launches the last are named, and that they are t
         const std::string what = test::message([&] { device->synchronize(); });
         CAPTURE(what);
         if (late == 1) {
-            CHECK(has(what, "launched since the last synchronisation: 20 times twice_"));
+            CHECK(has(what, "launched since the last synchronization: 20 times twice_"));
             CHECK(has(what, "(the launch 'early' with x: f64 [3]; y: f64 [3]), twice_"));
         } else {
             CHECK(has(what,
-                      "the last 1024 of 1050 launches since the last synchronisation: "
+                      "the last 1024 of 1050 launches since the last synchronization: "
                       "1024 times twice_"));
             CHECK(!has(what, "'early'"));
         }
@@ -111,7 +111,7 @@ TEST_CASE("CUDA device: of many launches the last are named, and that they are t
     }
 }
 
-TEST_CASE("CUDA device: a fault of a launch that is gone is raised at the next synchronisation") {
+TEST_CASE("CUDA device: a fault of a launch that is gone is raised at the next synchronization") {
     NEEDS_SOFTWARE_CUDA();
     const auto device = fresh_device();
     const Array x = array({0, 12, 3}), y = array({99, 99}), grid(Type::f64, {10});

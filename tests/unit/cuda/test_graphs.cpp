@@ -1,4 +1,4 @@
-// Runs of a roll-out and iterations of an optimisation as graphs, on the driver in software: the
+// Runs of a roll-out and iterations of an optimization as graphs, on the driver in software: the
 // bits of launches one by one, and few calls.
 #include <doctest/doctest.h>
 
@@ -121,7 +121,7 @@ TEST_CASE("CUDA device: a steady iteration is a few calls, with segments too") {
         p.rollout->forward(true);
         p.rollout->backward({{p.sum, 1}});
         CHECK(software.count("graph_launches") == 2);
-        CHECK(software.count("synchronisations") == 0);
+        CHECK(software.count("synchronizations") == 0);
         CHECK(software.count("allocations") == 0);
         CHECK(software.count("launches") <= 1);  // that fills the rate
         CHECK(software.count("copies_to_host") == 0);
@@ -186,7 +186,7 @@ TEST_CASE("CUDA device: an array that was worked with elsewhere comes back to an
     for (int k = 0; k < 2; ++k) CHECK(p.run() == on_host.run());
 }
 
-TEST_CASE("CUDA device: a steady iteration of an optimisation is graphs and one small copy") {
+TEST_CASE("CUDA device: a steady iteration of an optimization is graphs and one small copy") {
     NEEDS_SOFTWARE_CUDA();
     for (const char* const name : {"spring_cage", "wave_image"}) {
         CAPTURE(name);
@@ -210,7 +210,7 @@ TEST_CASE("CUDA device: a steady iteration of an optimisation is graphs and one 
                 CHECK(software.count("copies_to_device") == 0);
                 CHECK(software.count("copies_to_host") == 1);
                 CHECK(software.count("copied_to_host_bytes") < 4096);
-                CHECK(software.count("synchronisations") == 1);
+                CHECK(software.count("synchronizations") == 1);
             }
             software.set("");
             return true;

@@ -211,13 +211,13 @@ TEST_CASE("Software CUDA: pinned memory is written and read when the stream gets
     in[1] = 2;  // too early: this is what is copied
     CHECK(m.driver.MemcpyDtoHAsync(out, at, 4, s) == 0);
     CHECK(*out == -1);
-    CHECK(m.count("synchronisations") == 0);
+    CHECK(m.count("synchronizations") == 0);
     CHECK(m.driver.StreamSynchronize(s) == 0);
     CHECK(*out == 2);
     CHECK(m.driver.MemcpyDtoHAsync(out + 1, at, 4, s) == 0);  // behind it: pageable
     CHECK(out[1] == 2);
     CHECK(m.driver.MemcpyDtoHAsync(reinterpret_cast<char*>(out) + 2, at, 4, s) == 1);  // both
-    CHECK(m.count("synchronisations") == 2);
+    CHECK(m.count("synchronizations") == 2);
     CHECK(m.driver.MemFreeHost(in) == 0);
     CHECK(m.driver.MemFreeHost(in) == 1);
     // Memory that is freed too early.

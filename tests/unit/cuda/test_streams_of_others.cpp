@@ -159,11 +159,11 @@ TEST_CASE("streams of others: what ran once is captured, with all that it clears
         total.gradient().fill(10);
         begin();
         const long long allocations = software.count("allocations"),
-                        waits = software.count("synchronisations");
+                        waits = software.count("synchronizations");
         launch.forward().run();
         launch.adjoint().run();
         CHECK(software.count("allocations") == allocations);
-        CHECK(software.count("synchronisations") == waits);
+        CHECK(software.count("synchronizations") == waits);
         graph = end();
         CHECK(total.value(0) == 0);  // nothing has run
         for (const double last : {0.0, 2.0}) {

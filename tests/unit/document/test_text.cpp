@@ -105,14 +105,14 @@ TEST_CASE("document text: UTF-8") {
 
 TEST_CASE("document text: the name that was meant") {
     CHECK(edit_distance("stifness", "stiffness", 3) == 1);
-    CHECK(edit_distance("dmaping", "damping", 3) == 1);  // neighbours exchanged
+    CHECK(edit_distance("dmaping", "damping", 3) == 1);  // neighbors exchanged
     CHECK(edit_distance("mass", "MASS", 3) == 0);
     CHECK(edit_distance("abc", "xyz", 2) == 3);  // above the limit
     const std::vector<std::string_view> names = {"stiffness", "damping", "rest_length", "name"};
     CHECK(nearest("stifness", names) == "stiffness");
     CHECK(nearest("rest_lenght", names) == "rest_length");
     CHECK(nearest("nmae", names) == "name");
-    CHECK(nearest("colour", names).empty());
+    CHECK(nearest("color", names).empty());
     CHECK(nearest(std::string(100000, 'a'), names).empty());
     CHECK(suggestion("dampin", names) == "did you mean 'damping'?");
     CHECK(suggestion("q", names) == "write one of stiffness, damping, rest_length, name");

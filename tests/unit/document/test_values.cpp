@@ -76,12 +76,12 @@ TEST_CASE("values: grid, last index fastest") {
     const Values plain = values(R"({"grid": {"counts": [1, 1, 3], "spacing": 2}})", 3, 3);
     CHECK(plain.data == Numbers{0, 0, 0, 0, 0, 2, 0, 0, 4});
 
-    const Values centred =
+    const Values centered =
         values(R"({"grid": {"counts": [3, 2], "spacing": 1, "center": [0, 5]}})", std::nullopt, 2);
-    CHECK(centred.data == Numbers{-1, 4.5, -1, 5.5, 0, 4.5, 0, 5.5, 1, 4.5, 1, 5.5});
+    CHECK(centered.data == Numbers{-1, 4.5, -1, 5.5, 0, 4.5, 0, 5.5, 1, 4.5, 1, 5.5});
 }
 
-TEST_CASE("values: box, centres of its cells") {
+TEST_CASE("values: box, centers of its cells") {
     const Values box = values(
         R"({"box": {"min": [0, 1, 0], "max": [1, 2, 0], "counts": [2, 1, 2]}})", std::nullopt, 3);
     CHECK(box.count == 4);

@@ -1,8 +1,8 @@
-// The elementary functions against MPFR: errors in ulp, special values, behaviour beyond the stated
+// The elementary functions against MPFR: errors in ulp, special values, behavior beyond the stated
 // ranges.
 //
 // The ordinary run takes some 20 000 arguments per function and precision: special values,
-// neighbours of critical arguments, random ones of every exponent. HINDCAST_FULL=1 takes every f32
+// neighbors of critical arguments, random ones of every exponent. HINDCAST_FULL=1 takes every f32
 // argument of the functions of one argument and some 10^8 others; there libm in the next wider type
 // is the reference, and MPFR decides where it reports more than 0.9 of the limit. HINDCAST_FULL=1
 // also prints the error table of engine/lang/elementary.md.

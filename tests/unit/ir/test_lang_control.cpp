@@ -195,7 +195,7 @@ TEST_CASE("copies are variables of their own") {
     CHECK(data.real["y"] == std::vector<double>{3, 13, 6, 100});
 }
 
-TEST_CASE("a kernel is traced anew each time: host if and captured numbers specialise it") {
+TEST_CASE("a kernel is traced anew each time: host if and captured numbers specialize it") {
     for (const bool twice : {false, true}) {
         const auto def =
             kernel("host_if", {"x", "y"}, [twice](Int i, Read<Float> x, Write<Float> y) {

@@ -134,7 +134,7 @@ TEST_CASE("newton_cg: negative curvature leads away from a saddle") {
     CHECK(rows.back().loss == doctest::Approx(-0.25));
 }
 
-TEST_CASE("newton_cg: bounds hold, and the rest is still minimised") {
+TEST_CASE("newton_cg: bounds hold, and the rest is still minimized") {
     Function f = rosenbrock();
     Variables variables = unbounded(2);
     variables.low = {-2, -2};

@@ -29,12 +29,12 @@ Variables unbounded(std::size_t n) {
     return {Vector(n, -inf), Vector(n, inf), Vector(n, 1.0), std::vector<bool>(n, false)};
 }
 
-const Vector curvature = {2, 0.5, 8}, centre = {1, -3, 0.25}, start = {4, 2, -1};
+const Vector curvature = {2, 0.5, 8}, center = {1, -3, 0.25}, start = {4, 2, -1};
 
 Evaluation quadratic(const Vector& x) {
     Evaluation e{x, 0, Vector(x.size())};
     for (std::size_t k = 0; k < x.size(); ++k) {
-        const double d = x[k] - centre[k];
+        const double d = x[k] - center[k];
         e.gradient[k] = curvature[k] * d;
         e.loss += 0.5 * curvature[k] * d * d;
     }
@@ -79,13 +79,13 @@ TEST_CASE("gradient descent on a quadratic: x_k = c + (1 - rate a)^k (x_0 - c)")
     for (int k = 0; k <= 6; ++k) {
         Vector expected;
         for (std::size_t i = 0; i < 3; ++i)
-            expected.push_back(centre[i] +
-                               std::pow(1 - 0.1 * curvature[i], k) * (start[i] - centre[i]));
+            expected.push_back(center[i] +
+                               std::pow(1 - 0.1 * curvature[i], k) * (start[i] - center[i]));
         check_near(points[static_cast<std::size_t>(k)], expected);
     }
 }
 
-TEST_CASE("normalised gradient descent makes steps of the rate's length, at any scale") {
+TEST_CASE("normalized gradient descent makes steps of the rate's length, at any scale") {
     for (const double scale : {1.0, 1e-200, 1e+200, 1e-310}) {
         const auto f = [&](const Vector& x) {
             Evaluation e = quadratic(x);

@@ -161,7 +161,7 @@ TEST_CASE("a restored search goes on as if there had been no break") {
     }
 }
 
-TEST_CASE("an exception in an evaluation passes through, and the search goes on afterwards") {
+TEST_CASE("an exception in an evaluation passes through, and the search goes on afterward") {
     const auto rule = make_rule(settings_of(RuleType::cobyla), unbounded(2), interpreter());
     const auto other = make_rule(settings_of(RuleType::cobyla), unbounded(2), interpreter());
     const Evaluation start = rosenbrock(Vector{-1.2, 1});

@@ -1,4 +1,4 @@
-// The dense factorisation inside kernels: solutions against the matrix itself, and what it finds of
+// The dense factorization inside kernels: solutions against the matrix itself, and what it finds of
 // matrices that are not positive definite, with different ones side by side in lanes.
 #include "engine/runtime/minimization/dense/dense_matrix.hpp"
 

@@ -1,4 +1,4 @@
-// The factorisation of sparse symmetric matrices against Eigen's, against residuals, and against the
+// The factorization of sparse symmetric matrices against Eigen's, against residuals, and against the
 // eigenvalues of small ones; that its bits depend on nothing but the matrix.
 #include "engine/runtime/minimization/linear/linear_solver.hpp"
 
@@ -73,10 +73,10 @@ Elements band(int n, int width) {
     return elements;
 }
 
-Elements star(int n, int centre) {
+Elements star(int n, int center) {
     Elements elements;
     for (int i = 0; i < n; ++i)
-        if (i != centre) elements.push_back({centre, i});
+        if (i != center) elements.push_back({center, i});
     return elements;
 }
 
@@ -136,7 +136,7 @@ void check_solution(const SymmetricMatrix& m) {
 
 }  // namespace
 
-TEST_CASE("linear solver: definite matrices of many patterns against Eigen's factorisation") {
+TEST_CASE("linear solver: definite matrices of many patterns against Eigen's factorization") {
     struct Pattern {
         const char* name;
         int points;
@@ -293,7 +293,7 @@ TEST_CASE("linear solver: the same bits wherever memory lies and whatever came b
     }
 }
 
-TEST_CASE("linear solver: what is analysed once allocates nothing more") {
+TEST_CASE("linear solver: what is analyzed once allocates nothing more") {
     const SymmetricMatrix m = assemble(12 * 12, 3, grid(12, 12));
     const Values b = right_side(m.size());
     Values x(b.size());

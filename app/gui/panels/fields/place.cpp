@@ -188,9 +188,9 @@ std::vector<std::string> FieldPlace::names_for(const Form& form) const {
         }
     } else if (form.means == "path") {
         for (const session::QuantityInfo& q : work_.running.now().values.present_quantities())
-            if (q.may_optimise) add(q.path);
-    } else if (form.means == "colour") {
-        for (const session::ShownField& field : work_.running.now().view.colours) add(field.name);
+            if (q.may_optimize) add(q.path);
+    } else if (form.means == "color") {
+        for (const session::ShownField& field : work_.running.now().view.colors) add(field.name);
     } else if (form.means == "arrows") {
         for (const session::ShownField& field : work_.running.now().view.arrows) add(field.name);
     } else if (form.means == "array") {

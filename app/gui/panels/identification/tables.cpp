@@ -24,9 +24,9 @@ void cell(const std::string& text) {
     ImGui::TextUnformatted(text.c_str());
 }
 
-void cell(const std::string& text, const ImVec4& colour) {
+void cell(const std::string& text, const ImVec4& color) {
     ImGui::TableNextColumn();
-    ImGui::TextColored(colour, "%s", text.c_str());
+    ImGui::TextColored(color, "%s", text.c_str());
 }
 
 // The numbers of the parameters to be shown.
@@ -173,9 +173,9 @@ void draw_correlation(const IdentificationOutcome& outcome, bool with_all) {
         for (const std::size_t b : list) {
             const double value = matrix(a, b);
             cell(fmt::format("{:.3f}", value));
-            ImVec4 colour = value > 0 ? style().palette().bad : style().palette().accent;
-            colour.w = static_cast<float>(a == b ? 0 : 0.6 * value * value);
-            ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg, ImGui::GetColorU32(colour));
+            ImVec4 color = value > 0 ? style().palette().bad : style().palette().accent;
+            color.w = static_cast<float>(a == b ? 0 : 0.6 * value * value);
+            ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg, ImGui::GetColorU32(color));
         }
     }
     ImGui::EndTable();

@@ -12,7 +12,7 @@ namespace hindcast::gui {
 void draw_check(const IdentificationOutcome& outcome, bool with_all);
 // Estimates with their standard errors, and the starts.
 void draw_estimates(const IdentificationOutcome& outcome, bool with_all);
-// Correlations of the estimates as a coloured matrix; before a fit those that the check expects.
+// Correlations of the estimates as a colored matrix; before a fit those that the check expects.
 void draw_correlation(const IdentificationOutcome& outcome, bool with_all);
 // The agreement of each channel: before, after, and in the recordings for validation.
 void draw_agreement(const IdentificationOutcome& outcome);

@@ -24,8 +24,8 @@ CheckpointList::Offer CheckpointList::offer_of(const Running& running) {
     offer.build = now.scene.shown_build;
     offer.loss = now.run.loss;
     offer.parameters = now.values.flat;
-    offer.name = now.optimisation.shown_iteration >= 0
-                     ? fmt::format("iteration {}", now.optimisation.shown_iteration)
+    offer.name = now.optimization.shown_iteration >= 0
+                     ? fmt::format("iteration {}", now.optimization.shown_iteration)
                      : "as it is";
     if (now.shows_older_scene())
         offer.problem =
@@ -34,11 +34,11 @@ CheckpointList::Offer CheckpointList::offer_of(const Running& running) {
     else if (!now.values.flat || now.values.flat->empty())
         offer.problem = "The values come with the first run.";
     // The loss of an iteration is known before its run is shown to its end.
-    if (std::isnan(offer.loss) && now.optimisation.history) {
+    if (std::isnan(offer.loss) && now.optimization.history) {
         const auto row =
-            std::ranges::find(*now.optimisation.history, now.optimisation.shown_iteration,
+            std::ranges::find(*now.optimization.history, now.optimization.shown_iteration,
                               &session::IterationInfo::iteration);
-        if (row != now.optimisation.history->end()) offer.loss = row->loss;
+        if (row != now.optimization.history->end()) offer.loss = row->loss;
     }
     return offer;
 }

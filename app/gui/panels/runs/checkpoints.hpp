@@ -1,4 +1,4 @@
-// Checkpoints of the scene in the Optimiser panel: kept, shown, updated, renamed, deleted.
+// Checkpoints of the scene in the Optimizer panel: kept, shown, updated, renamed, deleted.
 #pragma once
 
 #include <cstdint>

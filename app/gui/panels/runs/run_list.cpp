@@ -27,9 +27,9 @@ namespace {
 constexpr std::size_t most_faint = 256;         // curves of a group
 constexpr std::size_t most_faint_points = 256;  // of each
 
-// From the end of the palette, whose first colours the present run has; the last one is grey.
-constexpr std::size_t grey = curve_colours.size() - 1;
-std::size_t colour_of(const KeptRun& run) { return grey - 1 - run.colour % (grey - 1); }
+// From the end of the palette, whose first colors the present run has; the last one is gray.
+constexpr std::size_t gray = curve_colors.size() - 1;
+std::size_t color_of(const KeptRun& run) { return gray - 1 - run.color % (gray - 1); }
 
 ImVec4 rgb(std::uint32_t hex) {
     return {static_cast<float>(hex >> 16U & 255U) / 255.0F,
@@ -38,9 +38,9 @@ ImVec4 rgb(std::uint32_t hex) {
 }
 
 // "gradient descent, rate 0.5"
-std::string method_of(const std::string& optimiser) {
-    const std::size_t comma = std::min(optimiser.find(','), optimiser.size());
-    return label_of(optimiser.substr(0, comma)) + optimiser.substr(comma);
+std::string method_of(const std::string& optimizer) {
+    const std::size_t comma = std::min(optimizer.find(','), optimizer.size());
+    return label_of(optimizer.substr(0, comma)) + optimizer.substr(comma);
 }
 
 bool is_faint(const KeptRun& run) { return run.group != 0 && !run.best_of_group; }
@@ -62,7 +62,7 @@ std::vector<Curve> curves_of_runs(const KeptRuns& runs, RunCurve kind, double be
             (kind == RunCurve::parameters || other++ % std::max<std::size_t>(every, 1) != 0))
             continue;
         const auto add = [&](const std::string& name, const std::vector<double>& y) {
-            Curve curve{name, {}, {}, back ? grey : colour_of(run), back};
+            Curve curve{name, {}, {}, back ? gray : color_of(run), back};
             const std::size_t stride =
                 back ? std::max<std::size_t>(y.size() / most_faint_points, 1) : 1;
             for (std::size_t k = 0; k < y.size(); k += stride) {
@@ -109,10 +109,10 @@ void RunList::name_of(Topics& work, const KeptRun& run) {
         return;
     }
     ImGui::AlignTextToFramePadding();
-    ImGui::PushStyleColor(ImGuiCol_Text, rgb(curve_colours[is_faint(run) ? grey : colour_of(run)]));
+    ImGui::PushStyleColor(ImGuiCol_Text, rgb(curve_colors[is_faint(run) ? gray : color_of(run)]));
     ImGui::TextUnformatted(icon::area);
     ImGui::PopStyleColor();
-    tip("Its colour in the plot");
+    tip("Its color in the plot");
     ImGui::SameLine(0, px(5));
     const std::string shown = cut_to(run.name, ImGui::GetContentRegionAvail().x);
     if (ImGui::Selectable((shown + "###name").c_str(), false,
@@ -161,7 +161,7 @@ void RunList::row(Topics& work, const KeptRun& run) {
     ImGui::PopID();
 }
 
-// The starts of one optimisation: the best one, and the others on demand.
+// The starts of one optimization: the best one, and the others on demand.
 void RunList::group(Topics& work, std::size_t first, std::size_t end) {
     const std::vector<KeptRun>& list = work.results.runs.list();
     const std::size_t number = list[first].group;
@@ -187,7 +187,7 @@ void RunList::group(Topics& work, std::size_t first, std::size_t end) {
     const bool open = ImGui::TreeNodeEx(
         "starts", ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_FramePadding, "%s",
         cut_to(fmt::format("{}: {} starts", name, end - first), px(150)).c_str());
-    tip(fmt::format("{}: {} starts of one optimisation. A click lists them all", name,
+    tip(fmt::format("{}: {} starts of one optimization. A click lists them all", name,
                     end - first));
     ImGui::TableNextColumn();
     ImGui::TableNextColumn();
@@ -205,24 +205,24 @@ void RunList::group(Topics& work, std::size_t first, std::size_t end) {
 void RunList::draw(Topics& work) {
     const std::vector<KeptRun>& list = work.results.runs.list();
     if (text_button(icon::list, label(work.results) + "###runs",
-                    "Optimisations that are kept, to be compared with the present one"))
+                    "Optimizations that are kept, to be compared with the present one"))
         ImGui::OpenPopup("runs");
     ImGui::SetNextWindowSizeConstraints({px(330), 0}, {px(420), px(360)});
     if (!ImGui::BeginPopup("runs")) return;
     const session::Snapshot& now = work.running.now();
-    const bool any = now.optimisation.history && !now.optimisation.history->empty();
+    const bool any = now.optimization.history && !now.optimization.history->empty();
     if (text_button(
             icon::flag, "Keep this run",
-            any ? "Keeps the curves of the optimisation that is shown, from where it began, "
+            any ? "Keeps the curves of the optimization that is shown, from where it began, "
                   "under the name of its method"
-                : "There is no iteration yet: press O to optimise",
+                : "There is no iteration yet: press O to optimize",
             any, list.empty())) {
-        const std::int64_t shown = now.optimisation.shown_iteration >= 0
-                                       ? now.optimisation.shown_iteration
-                                       : now.optimisation.history->back().iteration;
+        const std::int64_t shown = now.optimization.shown_iteration >= 0
+                                       ? now.optimization.shown_iteration
+                                       : now.optimization.history->back().iteration;
         try {
             work.results.runs.add(
-                session::run_of(now, shown, method_of(now.optimisation.optimiser)));
+                session::run_of(now, shown, method_of(now.optimization.optimizer)));
         } catch (const Error& error) {
             work.messages.fail(error);
         }

@@ -53,7 +53,7 @@ std::string selectable(const std::string& pointer) {
 class SceneFile final : public Panel {
 public:
     SceneFile()
-        : Panel("Scene file", icon::code, Place::centre,
+        : Panel("Scene file", icon::code, Place::center,
                 "The scene as text: everything that the panels change is written here") {}
 
     // Also while another panel is in front: a check that has ended is taken up.
@@ -373,9 +373,9 @@ private:
         session::CompletionSource source{*guide_, work.scene.registry()};
         source.folder = (broken_file_ ? *broken_file_ : work.scene.editor().place()).parent_path();
         for (const session::QuantityInfo& q : work.running.now().values.present_quantities())
-            if (q.may_optimise) source.paths.push_back(q.path);
-        for (const session::ShownField& field : work.running.now().view.colours)
-            source.colours.push_back(field.name);
+            if (q.may_optimize) source.paths.push_back(q.path);
+        for (const session::ShownField& field : work.running.now().view.colors)
+            source.colors.push_back(field.name);
         for (const session::ShownField& field : work.running.now().view.arrows)
             source.arrows.push_back(field.name);
         return source;

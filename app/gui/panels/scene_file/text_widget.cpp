@@ -19,7 +19,7 @@ bool in_number(ImWchar c) {
 }
 
 // Keys look different from texts: a string is a key if a colon follows on its line.
-Editor::Iterator token(Editor::Iterator start, Editor::Iterator end, Editor::Color& colour) {
+Editor::Iterator token(Editor::Iterator start, Editor::Iterator end, Editor::Color& color) {
     Editor::Iterator at = start;
     if (*at == '"') {
         for (++at; at < end && *at != '"'; ++at)
@@ -31,16 +31,16 @@ Editor::Iterator token(Editor::Iterator start, Editor::Iterator end, Editor::Col
         Editor::Iterator behind = at;
         while (behind < end && is_blank(*behind)) ++behind;
         const bool key = behind < end && *behind == ':';
-        colour = key ? Editor::Color::identifier : Editor::Color::string;
+        color = key ? Editor::Color::identifier : Editor::Color::string;
     } else if (is_letter(*at)) {
         while (at < end && is_letter(*at)) ++at;
-        colour = Editor::Color::keyword;
+        color = Editor::Color::keyword;
     } else if (in_number(*at)) {
         while (at < end && in_number(*at)) ++at;
-        colour = Editor::Color::number;
+        color = Editor::Color::number;
     } else if (*at != '/') {
         ++at;
-        colour = Editor::Color::punctuation;
+        color = Editor::Color::punctuation;
     }
     return at;
 }
@@ -164,16 +164,16 @@ void TextWidget::mark(std::vector<session::SceneFault> faults) {
 void TextWidget::set_palette() {
     const Palette& p = style().palette();
     const ImVec4 text = ImGui::GetStyleColorVec4(ImGuiCol_Text);
-    const auto with = [](ImVec4 colour, float alpha) {
-        colour.w = alpha;
-        return ImGui::ColorConvertFloat4ToU32(colour);
+    const auto with = [](ImVec4 color, float alpha) {
+        color.w = alpha;
+        return ImGui::ColorConvertFloat4ToU32(color);
     };
-    const auto full = [&](const ImVec4& colour) { return with(colour, 1); };
+    const auto full = [&](const ImVec4& color) { return with(color, 1); };
     using Color = Editor::Color;
     Editor::Palette palette =
         style().theme->dark() ? Editor::GetDarkPalette() : Editor::GetLightPalette();
-    const auto set = [&](Color colour, ImU32 value) {
-        palette[static_cast<std::size_t>(colour)] = value;
+    const auto set = [&](Color color, ImU32 value) {
+        palette[static_cast<std::size_t>(color)] = value;
     };
     set(Color::text, full(text));
     set(Color::keyword, full(p.ghost));

@@ -1,4 +1,4 @@
-// The text editor of the window with what a scene's text needs: colours of keys, values and comments
+// The text editor of the window with what a scene's text needs: colors of keys, values and comments
 // in the theme, places in bytes, and faults that are marked and say themselves at the mouse. Line
 // numbers, matching brackets, comments (Ctrl+/) and undo are the library's.
 #pragma once

@@ -32,8 +32,8 @@ void Adding::add_offer(session::ChosenOffer chosen) {
             e, label, stem,
             [&registry = scene_.registry(), chosen = std::move(chosen)](
                 const Document& document, const std::filesystem::path& file,
-                const std::string& name, const std::atomic<bool>* cancelled) {
-                return session::with_offer(document, file, registry, chosen, name, cancelled);
+                const std::string& name, const std::atomic<bool>* canceled) {
+                return session::with_offer(document, file, registry, chosen, name, canceled);
             });
     });
 }

@@ -18,7 +18,7 @@ public:
     // Ends after the user has decided about unsaved changes.
     void request();
     // Ends without a question, as on a signal. Unsaved changes stay in the autosave, with the
-    // values that the optimisation has found; for these it waits for the end of the current
+    // values that the optimization has found; for these it waits for the end of the current
     // iteration, at most two seconds, and not at all with `now`. May be called more than once.
     void end_without_asking(bool now = false);
     void update();                           // call it once a frame

@@ -32,7 +32,7 @@ void OpenedResults::use(std::size_t row) {
     std::shared_ptr<const document::Node> values = table->values(row);
     if (!values) {
         messages_.fail(Error("the values of this row are not in the table")
-                           .remedy("optimise with fewer parameters, or open optimized_scene.json"));
+                           .remedy("optimize with fewer parameters, or open optimized_scene.json"));
         return;
     }
     const bool starts = table->kind == session::ResultsTable::Kind::starts;

@@ -1,4 +1,4 @@
-// Results of commands and runs of the optimisation that are kept to be compared: the table that is
+// Results of commands and runs of the optimization that are kept to be compared: the table that is
 // open, the curves, and the way of a row's values into its scene.
 #pragma once
 
@@ -29,7 +29,7 @@ public:
     session::KeptRuns runs;                              // to be compared in the plots
     std::shared_ptr<const session::ResultsTable> table;  // null: none was opened
 
-    // Shows what a command has left: a table of variants or starts, and curves of optimisations.
+    // Shows what a command has left: a table of variants or starts, and curves of optimizations.
     void open(const std::filesystem::path& chosen);
     // Writes the values of a row of the table into its scene. Opens that scene first if another one
     // is open.

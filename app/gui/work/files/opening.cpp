@@ -78,7 +78,7 @@ void Opening::close() {
         running_.send(session::Play{false});
         running_.send(session::ShowIteration{});
         running_.send(session::Ghost{});
-        if (running_.is_optimising()) running_.optimise(session::Optimise::What::stop);
+        if (running_.is_optimizing()) running_.optimize(session::Optimize::What::stop);
     });
 }
 

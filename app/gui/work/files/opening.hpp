@@ -37,7 +37,7 @@ public:
     void offer_autosave();
 
     // Wishes for the next scene that opens.
-    bool optimise_when_open = false;
+    bool optimize_when_open = false;
     std::string checkpoint_when_open;  // its values are used; empty: none
 
 private:

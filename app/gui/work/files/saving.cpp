@@ -46,10 +46,10 @@ void Saving::when_saved(std::function<void()> next) {
     }
     const bool unsaved = scene_.editor().has_scene() && scene_.editor().unsaved(),
                example = scene_.is_example();
-    const bool optimised = values_.has_unaccepted(),
+    const bool optimized = values_.has_unaccepted(),
                identified = values_.has_unaccepted_identification();
     const bool identifies = values_.is_identifying();
-    const bool found = optimised || identified;
+    const bool found = optimized || identified;
     if (!unsaved && !found && !identifies) {
         next();
         return;
@@ -79,18 +79,18 @@ void Saving::when_saved(std::function<void()> next) {
              std::move(act)});
     };
     if (found) {
-        const std::string by = !identified ? "optimisation has"
-                               : optimised ? "optimisation and the identification have"
+        const std::string by = !identified ? "optimization has"
+                               : optimized ? "optimization and the identification have"
                                            : "identification has";
         question.text = std::string(unsaved ? "There are unsaved changes, and the " : "The ") + by +
                         " found values that are not in " + file + " yet.";
-        if (optimised) {
+        if (optimized) {
             question.detail = "Accepting writes " + values_.results_text() + ", into the scene.";
-            add_accept(identified ? "Accept optimised" : "Accept", "of the optimisation",
+            add_accept(identified ? "Accept optimized" : "Accept", "of the optimization",
                        [this, save_then] { accept_and_save(save_then); });
         }
         if (identified)
-            add_accept(optimised ? "Accept identified" : "Accept", "of the identification",
+            add_accept(optimized ? "Accept identified" : "Accept", "of the identification",
                        [this, save_then] { accept_identified_and_save(save_then); });
     } else if (unsaved) {
         question.text = example ? "Save the changes to the example " + file + " in a file of yours?"
@@ -151,7 +151,7 @@ bool Saving::save() {
     notice.text = saved + " without what was found";
     notice.detail =
         fmt::format("The {} has found values that are not in the scene: accepting writes {}.",
-                    found ? "optimisation" : "identification",
+                    found ? "optimization" : "identification",
                     found ? values_.results_text() : "its estimates");
     notice.button = "Accept and save";
     notice.action = [this, found] { found ? accept_and_save() : accept_identified_and_save(); };
@@ -206,7 +206,7 @@ void Saving::reload(bool by_user) {
 }
 
 void Saving::accept_and_save(std::function<void()> next) {
-    if (running_.is_optimising()) messages_.tell("Accepting at the end of this iteration");
+    if (running_.is_optimizing()) messages_.tell("Accepting at the end of this iteration");
     values_.accept_then(
         next ? std::move(next) : [this] { save_as_it_is(); }, running_.now().shows_older_scene());
 }

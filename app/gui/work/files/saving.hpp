@@ -24,11 +24,11 @@ public:
     void watch_files();
     static constexpr double autosave_interval = 5;  // s
 
-    // Writes the document. Values found by the optimisation are not in it before they are accepted;
+    // Writes the document. Values found by the optimization are not in it before they are accepted;
     // the user is then told, with a button that accepts and saves. False: needs a name, or failed.
     bool save();
     bool save_as(const std::filesystem::path& file);
-    void forget_name();  // the user has cancelled the dialog for the name
+    void forget_name();  // the user has canceled the dialog for the name
     void reload(bool by_user = true);
     // Runs `next` at once, or after the user has decided about unsaved changes and about values
     // that were found and are not accepted.

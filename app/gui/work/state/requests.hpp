@@ -18,7 +18,7 @@ struct FileWish {
     std::string title;
     std::vector<std::string> endings;
     std::function<void(const std::filesystem::path& file)> chosen;
-    std::function<void()> cancelled;  // may be empty
+    std::function<void()> canceled;  // may be empty
 };
 
 struct Requests {

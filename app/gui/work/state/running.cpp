@@ -13,11 +13,11 @@ void Running::update() {
 }
 
 const session::IterationInfo* Running::best_row() const {
-    if (!now().optimisation.history) return nullptr;
+    if (!now().optimization.history) return nullptr;
     const auto row =
-        std::ranges::find(*now().optimisation.history, now().optimisation.best_iteration,
+        std::ranges::find(*now().optimization.history, now().optimization.best_iteration,
                           &session::IterationInfo::iteration);
-    return row == now().optimisation.history->end() ? nullptr : &*row;
+    return row == now().optimization.history->end() ? nullptr : &*row;
 }
 
 bool Running::has_measured() const {
@@ -32,6 +32,6 @@ void Running::set_speed(double seconds_per_second) {
     send(session::SetSpeed{seconds_per_second});
 }
 
-void Running::optimise(session::Optimise::What what) { send(session::Optimise{what}); }
+void Running::optimize(session::Optimize::What what) { send(session::Optimize{what}); }
 
 }  // namespace hindcast::gui

@@ -26,10 +26,10 @@ public:
     void send(session::Command command) { link_.send(std::move(command)); }
 
     bool has_run() const { return now().scene.stage != nullptr; }
-    // True also while the optimisation waits for an edit, to go on.
-    bool is_optimising() const {
-        return now().reports.activity == session::Activity::optimising ||
-               now().optimisation.live_waits;
+    // True also while the optimization waits for an edit, to go on.
+    bool is_optimizing() const {
+        return now().reports.activity == session::Activity::optimizing ||
+               now().optimization.live_waits;
     }
     // The iteration with the lowest loss of the scene as it is now; null: there is none.
     const session::IterationInfo* best_row() const;
@@ -45,7 +45,7 @@ public:
     void play(bool on);
     void set_speed(double seconds_per_second);  // 0: as fast as possible
     double speed() const { return speed_.value_or(now().run.speed_asked); }
-    void optimise(session::Optimise::What what);
+    void optimize(session::Optimize::What what);
 
     bool looping = true;  // playing begins again at the end
 

@@ -20,9 +20,9 @@ void Settings::set(render::View& view) const {
     view.ambient_occlusion = ambient_occlusion;
     view.floor = floor;
     view.samples = samples;
-    const auto grey = [](float r, float g, float b) { return render::Colour{r, g, b, 1}; };
-    view.background_top = dark ? grey(0.17F, 0.185F, 0.21F) : grey(0.93F, 0.945F, 0.96F);
-    view.background_bottom = dark ? grey(0.09F, 0.097F, 0.11F) : grey(0.80F, 0.825F, 0.85F);
+    const auto gray = [](float r, float g, float b) { return render::Color{r, g, b, 1}; };
+    view.background_top = dark ? gray(0.17F, 0.185F, 0.21F) : gray(0.93F, 0.945F, 0.96F);
+    view.background_bottom = dark ? gray(0.09F, 0.097F, 0.11F) : gray(0.80F, 0.825F, 0.85F);
 }
 
 KeptSettings::KeptSettings(fs::path state_folder, Messages& messages)

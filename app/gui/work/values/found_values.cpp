@@ -36,7 +36,7 @@ void FoundValues::branch(std::int64_t iteration) {
     next_ = {};
     branch_asked_ = iteration;
     running_.send(session::Branch{iteration, ++number_});
-    if (!running_.now().shows_older_scene()) running_.optimise(session::Optimise::What::start);
+    if (!running_.now().shows_older_scene()) running_.optimize(session::Optimize::What::start);
 }
 
 void FoundValues::use(session::UseValues values, std::function<void()> next) {
@@ -83,14 +83,14 @@ void FoundValues::apply() {
     if (std::exchange(accepted_waits_, false)) accepted_in_ = handover_.number();
     if (const auto branch = std::exchange(branch_to_, std::nullopt)) {
         running_.send(session::Branch{*branch});
-        running_.optimise(session::Optimise::What::start);
+        running_.optimize(session::Optimize::What::start);
     }
 }
 
 // ---- values that are not in the document --------------------------------------------------------
 
 bool FoundValues::has_unaccepted() const {
-    return scene_.is_open() && !handover_.is_opening() && running_.now().optimisation.unaccepted &&
+    return scene_.is_open() && !handover_.is_opening() && running_.now().optimization.unaccepted &&
            !accepted_waits_ && running_.now().handover.applied_revision >= accepted_in_;
 }
 
@@ -104,11 +104,11 @@ bool FoundValues::is_identifying() const {
 
 std::string FoundValues::results_text() const {
     const session::Snapshot& now = running_.now();
-    const auto& history = now.optimisation.history;
+    const auto& history = now.optimization.history;
     if (!history || history->empty()) return "the newest ones";
-    const bool shown = now.optimisation.shown_iteration >= 0 && !now.shows_older_scene();
+    const bool shown = now.optimization.shown_iteration >= 0 && !now.shows_older_scene();
     const std::int64_t last = history->back().iteration;
-    const std::int64_t iteration = shown ? now.optimisation.shown_iteration : last;
+    const std::int64_t iteration = shown ? now.optimization.shown_iteration : last;
     for (const session::IterationInfo& row : *history)
         if (row.iteration == iteration)
             return fmt::format("those of iteration {}{}, with the loss {}", iteration,
@@ -121,7 +121,7 @@ std::string FoundValues::results_text() const {
 std::string FoundValues::better_text() const {
     const session::Snapshot& now = running_.now();
     const session::IterationInfo* const best = running_.best_row();
-    if (best == nullptr || best->iteration == now.optimisation.shown_iteration ||
+    if (best == nullptr || best->iteration == now.optimization.shown_iteration ||
         !(best->loss < now.run.loss))
         return "";
     return fmt::format(" Iteration {} is better: its loss is {}, not {}.", best->iteration,

@@ -1,4 +1,4 @@
-// Values of parameters that the optimisation or an identification has found, and their way into the
+// Values of parameters that the optimization or an identification has found, and their way into the
 // document: the session answers with a document, which becomes one step of undo.
 #pragma once
 
@@ -34,7 +34,7 @@ public:
     // shown.
     void accept_then(std::function<void()> next, bool newest = false,
                      std::optional<std::int64_t> iteration = {});
-    // Goes back to that iteration and optimises on. For one of an older scene this restores that
+    // Goes back to that iteration and optimizes on. For one of an older scene this restores that
     // scene, as an edit.
     void branch(std::int64_t iteration);
     // Writes values into the scene as one step of undo. Then does the next thing, if there is one.
@@ -49,7 +49,7 @@ public:
     void apply();  // sends the document, and what belongs to it
 
     // ---- values that are not in the document ----
-    // True if the optimisation has found values that are not in the document.
+    // True if the optimization has found values that are not in the document.
     bool has_unaccepted() const;
     // The same for the identification; false while it runs.
     bool has_unaccepted_identification() const;

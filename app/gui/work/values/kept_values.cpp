@@ -47,12 +47,12 @@ void KeptValues::update() {
             Notice::Kind::success);
 }
 
-void KeptValues::use(const std::string& name, bool optimises) {
+void KeptValues::use(const std::string& name, bool optimizes) {
     std::function<void()> next;
-    if (optimises)
+    if (optimizes)
         next = [this] {
             values_.apply();  // first the values
-            running_.optimise(session::Optimise::What::start);
+            running_.optimize(session::Optimize::What::start);
         };
     try {
         const document::Node& checkpoint = checkpoint_named(scene_.document(), name);

@@ -22,8 +22,8 @@ public:
     // one of the same name.
     void keep(const std::string& name, std::shared_ptr<const std::vector<double>> parameters,
               std::int64_t build, double loss);
-    // Writes the values of a checkpoint into the scene; then optimises if that is wanted.
-    void use(const std::string& name, bool optimises = false);
+    // Writes the values of a checkpoint into the scene; then optimizes if that is wanted.
+    void use(const std::string& name, bool optimizes = false);
     void update();  // writes the checkpoint that the session has answered; call it once a frame
 
 private:

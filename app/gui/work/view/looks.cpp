@@ -15,7 +15,7 @@ Looks::Looks(Running& running, EditedScene& scene, Messages& messages)
     : running_(running), scene_(scene), messages_(messages) {}
 
 void Looks::update() {
-    colours.apply(view, running_.now().view);
+    colors.apply(view, running_.now().view);
     if (running_.now().view.trails != trails_) {
         trails_ = running_.now().view.trails;
         view.trail_lines.clear();
@@ -29,8 +29,8 @@ void Looks::begin(const Settings& settings) {
     settings.set(view);
     hidden.clear();
     fit_arrows = true;
-    colours = session::ColourLook::of(scene_.document());
-    colours.apply(view, running_.now().view);
+    colors = session::ColorLook::of(scene_.document());
+    colors.apply(view, running_.now().view);
     session::ViewLook looks = session::ViewLook::of(scene_.document());
     looks.apply(view);
     arrows = std::move(looks.arrows);
@@ -69,20 +69,20 @@ void Looks::reset_camera(double aspect) {
 }
 
 void Looks::send_frame_contents() {
-    running_.send(session::FrameContents{colours.by, arrows, view.trails});
+    running_.send(session::FrameContents{colors.by, arrows, view.trails});
 }
 
-void Looks::colour_by(const std::string& field) {
-    if (colours.by != field && colours.range == session::ColourLook::Range::hand)
-        colours.range = session::ColourLook::Range::run;
-    colours.by = field;
-    colours.apply(view, running_.now().view);
+void Looks::color_by(const std::string& field) {
+    if (colors.by != field && colors.range == session::ColorLook::Range::hand)
+        colors.range = session::ColorLook::Range::run;
+    colors.by = field;
+    colors.apply(view, running_.now().view);
     send_frame_contents();
 }
 
-void Looks::keep_colours() {
-    if (!scene_.set("/view", colours.in_view_of(scene_.document()), "Colours of the view")) return;
-    messages_.tell("The colours are part of the scene now; Ctrl+S writes its file");
+void Looks::keep_colors() {
+    if (!scene_.set("/view", colors.in_view_of(scene_.document()), "Colors of the view")) return;
+    messages_.tell("The colors are part of the scene now; Ctrl+S writes its file");
 }
 
 void Looks::keep_view() {

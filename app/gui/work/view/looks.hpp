@@ -1,4 +1,4 @@
-// Looks of the scene: camera and picture, colours, arrows, distances, the mouse's tool.
+// Looks of the scene: camera and picture, colors, arrows, distances, the mouse's tool.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/render/renderer.hpp"
-#include "app/session/view/colour_look.hpp"
+#include "app/session/view/color_look.hpp"
 #include "app/session/view/view_look.hpp"
 
 namespace hindcast::gui {
@@ -26,7 +26,7 @@ public:
     Looks(Running& running, EditedScene& scene, Messages& messages);
 
     render::View view;
-    session::ColourLook colours;  // sets the view's map, range and scale of colours
+    session::ColorLook colors;  // sets the view's map, range and scale of colors
     std::string arrows;
     std::vector<session::Distance> distances;  // shown in the picture
     std::string distance_problem;              // why some of them are not shown; or empty
@@ -40,7 +40,7 @@ public:
     bool fit_arrows = true;        // their scale is automatic until the user chooses one
     std::set<std::string> hidden;  // names of hidden objects of this scene
 
-    // Takes colours and trails from the snapshot; call it once a frame.
+    // Takes colors and trails from the snapshot; call it once a frame.
     void update();
     // Begins with the looks of the scene that has been opened. Only settings stay as they were.
     void begin(const Settings& settings);
@@ -48,12 +48,12 @@ public:
     // True for a scene that is shown as a plane, only from above.
     bool is_flat() const;
     void reset_camera(double aspect);
-    void send_frame_contents();  // after a change of colours, arrows or trails
+    void send_frame_contents();  // after a change of colors, arrows or trails
     // Keeps the way in which the range is found, but for a range set by hand: that was of another
     // field.
-    void colour_by(const std::string& field);
-    // Writes the colours into the scene's view, where the next start and `render` find them.
-    void keep_colours();
+    void color_by(const std::string& field);
+    // Writes the colors into the scene's view, where the next start and `render` find them.
+    void keep_colors();
     // Does the same with arrows, slice, tubes and distances.
     void keep_view();
 

@@ -39,7 +39,7 @@ XLA_FFI_Error* nothing(XLA_FFI_CallFrame* frame) {
 }
 
 // Adds an f64 operand to what stands in the result: wrong, unless someone has cleared it.
-XLA_FFI_Error* uninitialised(XLA_FFI_CallFrame* frame) {
+XLA_FFI_Error* uninitialized(XLA_FFI_CallFrame* frame) {
     static const auto bound =
         ffi::Ffi::Bind().Arg<ffi::Buffer<ffi::F64>>().Ret<ffi::Buffer<ffi::F64>>().Attrs().To(
             [](ffi::Buffer<ffi::F64> from, ffi::Result<ffi::Buffer<ffi::F64>> to, ffi::Dictionary) {
@@ -65,7 +65,7 @@ void bind_jax_kernels(nb::module_& m) {
     m.def("_jax_probes", [] {
         nb::dict targets;
         targets["hindcast_probe_nothing"] = pointer(nothing);
-        targets["hindcast_probe_uninitialised"] = pointer(uninitialised);
+        targets["hindcast_probe_uninitialized"] = pointer(uninitialized);
         return targets;
     });
 }

@@ -13,7 +13,7 @@
 #include "app/picture/scene_view.hpp"
 #include "app/python/src/scenes/shared_scene.hpp"
 #include "app/render/device/vulkan_context.hpp"
-#include "app/session/view/colour_look.hpp"
+#include "app/session/view/color_look.hpp"
 #include "app/session/view/view_look.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
@@ -28,7 +28,7 @@ struct PictureWish {
     std::int64_t frame = -1;  // steps; -1: the last
     int width = 0, height = 0;
     picture::CameraWish camera;
-    std::optional<std::string> colour;  // none: as the scene says
+    std::optional<std::string> color;   // none: as the scene says
     std::optional<std::string> arrows;  // likewise
     // The height of fields drawn as surfaces, m per unit; below 0: the scene's, else 1; 0: images;
     // none: as in the scene.
@@ -65,13 +65,13 @@ public:
             fault.remedy("a run of so many steps is made with load(steps=...)");
             throw fault;
         }
-        session::ColourLook look = session::ColourLook::of(document);
-        const std::string colour = session::present_field(wish.colour.value_or(look.by));
+        session::ColorLook look = session::ColorLook::of(document);
+        const std::string color = session::present_field(wish.color.value_or(look.by));
         // A range in the scene is of what the scene shows.
-        if (colour != look.by && look.range == session::ColourLook::Range::hand)
-            look.range = session::ColourLook::Range::run;
-        look.by = colour;
-        check("color_by", colour, snapshot->view.colours);
+        if (color != look.by && look.range == session::ColorLook::Range::hand)
+            look.range = session::ColorLook::Range::run;
+        look.by = color;
+        check("color_by", color, snapshot->view.colors);
         session::ViewLook looks = session::ViewLook::of(document);
         if (wish.heights)
             looks.heights = *wish.heights >= 0  ? *wish.heights
@@ -79,7 +79,7 @@ public:
                                                 : 1;
         const std::string arrows = wish.arrows.value_or(looks.arrows);
         check("arrows", arrows, snapshot->view.arrows);
-        director_->send(session::FrameContents{colour, arrows, false});
+        director_->send(session::FrameContents{color, arrows, false});
         director_->show_step(wish.frame < 0 ? snapshot->run.steps : wish.frame, false);
         director_->wait([&](const session::Snapshot&) { return exchange_->serial() > 0; });
         director_->wait([&](const session::Snapshot& s) {
@@ -161,7 +161,7 @@ void bind_pictures(nb::module_& m) {
         [](const Shared& scene, std::int64_t frame, int width, int height, const std::string& side,
            const Place& eye, const Place& target, const Place& up, double field_of_view,
            bool orthographic, double closer, std::optional<double> heights,
-           std::optional<std::string> colour, std::optional<std::string> arrows, bool floor,
+           std::optional<std::string> color, std::optional<std::string> arrows, bool floor,
            bool dark, bool edges) {
             return render_scene(scene, {.frame = frame,
                                         .width = width,
@@ -173,7 +173,7 @@ void bind_pictures(nb::module_& m) {
                                                    .field_of_view = field_of_view,
                                                    .orthographic = orthographic,
                                                    .closer = closer},
-                                        .colour = std::move(colour),
+                                        .color = std::move(color),
                                         .arrows = std::move(arrows),
                                         .heights = heights,
                                         .floor = floor,

@@ -53,7 +53,7 @@ def test_an_array_that_is_too_short_is_refused_when_recorded(device):
     assert y.tolist() == [1, 2, 3, 0, 0, 0, 0, 0]
 
 
-def test_neighbours_are_known_when_recorded(device):
+def test_neighbors_are_known_when_recorded(device):
     @hc.kernel
     def slope(i: hc.Int, x: hc.Read[hc.real], y: hc.Write[hc.real]):
         y[i] = x[i + 1] - x[i]

@@ -7,7 +7,7 @@ on all others:
     v_ours = A v        f_ours = A f        q̈_ours = A (q̈ + g),  g = (ω × v_linear, 0)
 
 Pinocchio's tangent of positions turns and moves the body by (δx, δθ) in its own axes; ours is the four
-numbers of the quaternion, normalised where they are read, and the place in the world:
+numbers of the quaternion, normalized where they are read, and the place in the world:
 
     δplace = R δx       δquaternion = ½ quaternion ⊗ (0, δθ)
 
@@ -15,9 +15,9 @@ Pinocchio's derivative by q holds its velocity, ours holds A times it: where the
 ours stays, v_linear changes by v_linear × δθ (which comes to nothing where all else moves along with the
 free joint, as here). By f only those of actuated joints are ours.
 
-Inertias of Pinocchio are ten numbers of each joint: mass, mass times centre, and inertia about the
-joint; with Y its regressor, q̈ changes by -M^-1 Y δ. Ours are of each body: mass, centre of mass,
-principal moments, and their axes as a quaternion, normalised where it is read. Bodies without a joint
+Inertias of Pinocchio are ten numbers of each joint: mass, mass times center, and inertia about the
+joint; with Y its regressor, q̈ changes by -M^-1 Y δ. Ours are of each body: mass, center of mass,
+principal moments, and their axes as a quaternion, normalized where it is read. Bodies without a joint
 count for the one that carries them.
 """
 
@@ -191,8 +191,8 @@ class Robot:
                 matrix[at, dof] = 1
         return matrix
 
-    def inertias(self, mass, moments, centre, axes):
-        """What the bodies' masses, moments, centres and axes are in Pinocchio's ten numbers of each
+    def inertias(self, mass, moments, center, axes):
+        """What the bodies' masses, moments, centers and axes are in Pinocchio's ten numbers of each
         joint, and the derivatives: arrays 10 (joints - 1) × numbers of all bodies, by name."""
         m, size = self.compiled, 10 * (self.model.njoints - 1)
         ten = np.zeros(size)
@@ -209,7 +209,7 @@ class Robot:
                 place = m.body_pos[b] + rotation(m.body_quat[b]) @ place
                 turn = rotation(m.body_quat[b]) @ turn
                 b = m.body_parentid[b]
-            c = place + turn @ centre[body]
+            c = place + turn @ center[body]
             principal = turn @ rotation(axes[body])
             diagonal = np.diag(moments[body])
             shift = c @ c * np.eye(3) - np.outer(c, c)

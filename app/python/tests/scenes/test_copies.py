@@ -68,7 +68,7 @@ def test_a_copy_has_the_values_and_goes_its_own_way():
         copy.deepcopy(sim).loss
 
 
-def test_after_an_optimisation():
+def test_after_an_optimization():
     sim = hc.load(CAGE)
     sim.optimize(iterations=3)
     paths = sim.parameters

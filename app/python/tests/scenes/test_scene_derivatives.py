@@ -6,7 +6,7 @@ import re
 import hindcast as hc
 import numpy as np
 import pytest
-from scene_tools import CAGE, SCENES, SMOOTH, flat, optimised, slope
+from scene_tools import CAGE, SCENES, SMOOTH, flat, optimized, slope
 
 
 @pytest.mark.parametrize("precision", ["f32", "f64"])
@@ -15,7 +15,7 @@ from scene_tools import CAGE, SCENES, SMOOTH, flat, optimised, slope
 )
 def test_gradients_have_the_programs_bits(tmp_path, name, precision):
     file = SCENES / f"{name}.json"
-    rows = optimised(tmp_path, file, "--iterations", "0", "--precision", precision)
+    rows = optimized(tmp_path, file, "--iterations", "0", "--precision", precision)
     with open(tmp_path / "gradient.csv") as table:
         expected = [float(row["last"]) for row in csv.DictReader(table)]
     sim = hc.load(file, precision=precision)

@@ -1,4 +1,4 @@
-"""Scenes: values by path, runs and their states, optimisation, errors."""
+"""Scenes: values by path, runs and their states, optimization, errors."""
 
 import gc
 import json
@@ -7,7 +7,7 @@ import re
 import hindcast as hc
 import numpy as np
 import pytest
-from scene_tools import CAGE, SCENES, optimised, ran
+from scene_tools import CAGE, SCENES, optimized, ran
 
 
 # ---- against the program
@@ -28,7 +28,7 @@ def test_values_states_and_gradients_are_the_programs(tmp_path, precision):
     np.testing.assert_array_equal(kept, frames)
     np.testing.assert_array_equal(sim.final("position"), frames[-1])
 
-    rows = optimised(tmp_path / "optimize", CAGE, "--precision", precision)
+    rows = optimized(tmp_path / "optimize", CAGE, "--precision", precision)
     loss, _ = sim.value_and_grad(["cage.rest_length"])
     assert loss == float(rows[0]["loss"])
     np.testing.assert_array_equal(
@@ -224,7 +224,7 @@ def test_states_of_planar_arrays_are_strided():
         np.testing.assert_array_equal(state[-1], sim.final(name), err_msg=name)
 
 
-# ---- optimisation
+# ---- optimization
 
 
 def test_the_callback_sees_rows_and_may_stop():
@@ -261,7 +261,7 @@ def test_an_error_of_the_callback_is_raised_and_the_best_values_stay():
     def changes(iteration, loss):
         sim["cage.stiffness"] = 1
 
-    with pytest.raises(hc.Error, match="being optimised"):
+    with pytest.raises(hc.Error, match="being optimized"):
         sim.optimize(callback=changes)
     assert sim["cage.stiffness"] == 100.0
 

@@ -219,8 +219,8 @@ def test_what_is_refused(loss, point):
         make(precision="f16")
     with pytest.raises(TypeError, match="a list of paths"):
         make(inputs="cage.stiffness")
-    with pytest.raises(hc.Error, match="cage.colour"):
-        make(inputs=["cage.colour"])
+    with pytest.raises(hc.Error, match="cage.color"):
+        make(inputs=["cage.color"])
     with pytest.raises(hc.Error, match="given twice"):
         make(inputs=["cage.stiffness", "cage.stiffness"])
     with pytest.raises(hc.Error, match="give paths"):

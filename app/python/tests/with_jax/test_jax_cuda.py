@@ -210,11 +210,11 @@ def test_a_captured_stream_is_refused_and_left_as_it_is():
     run(p, [V], (1, 1))
     x, y = Memory(driver, V, p.stream), Memory(driver, np.zeros((1, 1)), p.stream)
     driver.begin_capture(p.stream)
-    waits, allocations = driver.count("synchronisations"), driver.count("allocations")
+    waits, allocations = driver.count("synchronizations"), driver.count("allocations")
     with pytest.raises(XlaError, match="cannot be captured") as caught:
         p.execute([(x.address, V.shape, V.dtype)], [(y.address, (1, 1), np.float64)])
     assert caught.value.code == FAILED_PRECONDITION
-    assert driver.count("synchronisations") == waits and driver.count("allocations") == allocations
+    assert driver.count("synchronizations") == waits and driver.count("allocations") == allocations
     assert driver.nodes(driver.end_capture(p.stream)) == 0  # it is whole
     p.close()
 

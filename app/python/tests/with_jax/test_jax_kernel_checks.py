@@ -98,5 +98,5 @@ def test_a_call_outside_of_jit_takes_arrays_as_they_are(monkeypatch):
         GATHER(j=j, x=wide)
     with pytest.raises(hc.ArgumentError, match="j: it holds float32"):
         GATHER(j=X, x=X)
-    # A number of Python becomes what it stands beside, and none is weak afterwards.
+    # A number of Python becomes what it stands beside, and none is weak afterward.
     assert not jax.typeof(GATHER(j=GOOD, x=[1.0, 2.0, 3.0])).weak_type

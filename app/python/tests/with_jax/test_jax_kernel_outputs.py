@@ -122,13 +122,13 @@ def test_nothing_depends_on_what_stood_in_the_memory():
     for name, handler in hc._core._jax_probes().items():
         jax.ffi.register_ffi_target(name, handler, platform="cpu")
 
-    def uninitialised(x):
+    def uninitialized(x):
         return jax.ffi.ffi_call(
-            "hindcast_probe_uninitialised", jax.ShapeDtypeStruct(x.shape, x.dtype)
+            "hindcast_probe_uninitialized", jax.ShapeDtypeStruct(x.shape, x.dtype)
         )(x)
 
     functions = {
-        "uninitialised": (uninitialised, x),
+        "uninitialized": (uninitialized, x),
         "zeros": (hc.jax.kernel(add_to, dim="x", outputs={"y": hc.jax.zeros(shape=size)}), x),
         "default": (hc.jax.kernel(add_to, dim="x", outputs={"y": size}), x),
         "fill": (hc.jax.kernel(add_to, dim="x", outputs={"y": hc.fill(2.0, size)}), x + 2),
@@ -150,7 +150,7 @@ def test_nothing_depends_on_what_stood_in_the_memory():
             if not np.array_equal(compiled(x), expected):
                 wrong.add(name)
     # The one that adds to what is there is found out: the test can fail.
-    assert wrong == {"uninitialised"}
+    assert wrong == {"uninitialized"}
 
 
 # ---- integers --------------------------------------------------------------------------------------------

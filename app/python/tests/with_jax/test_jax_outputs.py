@@ -161,7 +161,7 @@ def test_a_batch_has_the_bits_of_its_members(simulation, point):
 @pytest.mark.parametrize(
     "outputs, words",
     [
-        (["final:colour"], "colour"),
+        (["final:color"], "color"),
         (["state:"], "state:"),
         (["energy"], "energy"),
         (["loss", "loss"], "loss"),

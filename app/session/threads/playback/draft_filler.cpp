@@ -49,7 +49,7 @@ void DraftFiller::fill(Clock::time_point now) {
     fill_reports();
     fill_scene(scene, changed);
     fill_run(scene, t.get(), frame.get(), changed);
-    fill_optimisation(t.get(), now);
+    fill_optimization(t.get(), now);
     fill_values(scene, t.get(), changed);
     fill_view(scene, t.get(), frame, changed);
     fill_pulls(t.get(), frame.get());
@@ -143,8 +143,8 @@ void DraftFiller::fill_run(const SceneInfoPointer& scene, const Trajectory* t,
     if (!t->adjoint_norms.empty()) s.series["adjoint norm"] = t->adjoint_norms;
 }
 
-void DraftFiller::fill_optimisation(const Trajectory* t, Clock::time_point now) {
-    OptimisationSnapshot& s = shared_.draft.optimisation;
+void DraftFiller::fill_optimization(const Trajectory* t, Clock::time_point now) {
+    OptimizationSnapshot& s = shared_.draft.optimization;
     s.ghost_iteration = shared_.wanted.ghost.value_or(-1);
     s.shown_iteration = t != nullptr ? t->iteration : -1;
     if (!shared_.history.changed || now < history_due_) return;
@@ -195,9 +195,9 @@ void DraftFiller::fill_view(const SceneInfoPointer& scene, const Trajectory* t,
                             const FramePointer& frame, const Changed& changed) {
     ViewSnapshot& s = shared_.draft.view;
     s.contents = shared_.wanted.contents;
-    s.colour_range = colours_.range();
+    s.color_range = colors_.range();
     if (changed.scene) {
-        s.colours = scene->colours;
+        s.colors = scene->colors;
         s.arrows = scene->arrows;
     }
     if (t == nullptr) {

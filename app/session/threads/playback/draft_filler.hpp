@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/session/threads/playback/colour_measure.hpp"
+#include "app/session/threads/playback/color_measure.hpp"
 #include "app/session/threads/playback/cursor.hpp"
 #include "app/session/threads/playback/frame_output.hpp"
 
@@ -16,8 +16,8 @@ namespace hindcast::session {
 class DraftFiller {
 public:
     DraftFiller(SharedState& shared, const Cursor& cursor, const FrameOutput& output,
-                const ColourMeasure& colours)
-        : shared_(shared), cursor_(cursor), output_(output), colours_(colours) {}
+                const ColorMeasure& colors)
+        : shared_(shared), cursor_(cursor), output_(output), colors_(colors) {}
 
     void fill(Clock::time_point now);
     // True if the frame of the draft was not in the Exchange yet.
@@ -55,7 +55,7 @@ private:
     void fill_scene(const SceneInfoPointer& scene, const Changed& changed);
     void fill_run(const SceneInfoPointer& scene, const Trajectory* t, const KeptFrame* frame,
                   const Changed& changed);
-    void fill_optimisation(const Trajectory* t, Clock::time_point now);
+    void fill_optimization(const Trajectory* t, Clock::time_point now);
     void fill_values(const SceneInfoPointer& scene, const Trajectory* t, const Changed& changed);
     void fill_present();
     void fill_view(const SceneInfoPointer& scene, const Trajectory* t, const FramePointer& frame,
@@ -66,7 +66,7 @@ private:
     SharedState& shared_;
     const Cursor& cursor_;
     const FrameOutput& output_;
-    const ColourMeasure& colours_;
+    const ColorMeasure& colors_;
     Filled filled_;
     FilledScene filled_scene_;
     TrajectoryPointer filled_present_;

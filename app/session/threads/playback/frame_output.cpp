@@ -66,10 +66,9 @@ bool FrameOutput::write(Lock& lock) {
     std::optional<FrameJob> job = next_job();
     if (!job) return false;
     const FrameInput& input = job->input;
-    Written now{input.frame,          input.adjoint,   input.ghost,
-                input.trajectory,     job->base.get(), job->parameters.get(),
-                input.gradient.get(), exchange_.get(), input.contents.colour,
-                input.contents.arrows};
+    Written now{input.frame,          input.adjoint,         input.ghost,          input.trajectory,
+                job->base.get(),      job->parameters.get(), input.gradient.get(), exchange_.get(),
+                input.contents.color, input.contents.arrows};
     if (now == written_) return false;
     written_ = std::move(now);
     if (!writer_) {  // only the newest job counts
@@ -95,7 +94,7 @@ bool FrameOutput::write(Lock& lock) {
 
 bool FrameOutput::lags(const FramePointer& frame) const {
     const FrameContents& contents = shared_.wanted.contents;
-    const bool other_frame = written_.frame != frame || written_.colour != contents.colour ||
+    const bool other_frame = written_.frame != frame || written_.color != contents.color ||
                              written_.arrows != contents.arrows;
     return can_show() && frame &&
            (other_frame || shared_.frame_requests.job || shared_.frame_requests.is_writing);

@@ -33,7 +33,7 @@ private:
         const Trajectory* trajectory = nullptr;
         const void *base = nullptr, *parameters = nullptr, *gradient = nullptr;
         render::Exchange* exchange = nullptr;
-        std::string colour, arrows;
+        std::string color, arrows;
         bool operator==(const Written&) const = default;
     };
 

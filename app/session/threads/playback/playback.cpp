@@ -27,8 +27,8 @@ Playback::Playback(SharedState& shared, const Device& solver, Publish publish,
       cursor_(shared),
       choice_(shared, cursor_),
       output_(shared, cursor_, solver),
-      colours_(shared, output_.writer()),
-      filler_(shared, cursor_, output_, colours_) {}
+      colors_(shared, output_.writer()),
+      filler_(shared, cursor_, output_, colors_) {}
 
 void Playback::forward_to_runner(Command command) {
     shared_.runner_commands.push_back(std::move(command));
@@ -119,7 +119,7 @@ bool Playback::round(Lock& lock) {
     const bool by_runner = shared_.frame_requests.is_written;
     shared_.frame_requests.is_written = false;
     const bool wrote = output_.write(lock);
-    colours_.measure(lock);
+    colors_.measure(lock);
     return wrote || by_runner;
 }
 
@@ -136,7 +136,7 @@ void Playback::run() {
         if (!shared_.playback_commands.empty() || shared_.ends) continue;
         if (shared_.changed)  // soon
             shared_.playback_wakes.wait_until(lock, published_ + snapshot_interval);
-        else if (cursor_.is_playing() || colours_.has_more())
+        else if (cursor_.is_playing() || colors_.has_more())
             shared_.playback_wakes.wait_until(lock, now + tick);
         else if (choice_.waits())
             shared_.playback_wakes.wait_until(lock, now + ShownChoice::longest_wait);

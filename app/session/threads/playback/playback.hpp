@@ -6,7 +6,7 @@
 //   cursor.hpp          the time shown
 //   shown_choice.hpp    the trajectory shown, and the ghost
 //   frame_output.hpp    the frame shown, into the Exchange
-//   colour_measure.hpp  the range of its colours
+//   color_measure.hpp  the range of its colors
 //   draft_filler.hpp    the snapshot
 #pragma once
 
@@ -42,7 +42,7 @@ private:
     Cursor cursor_;
     ShownChoice choice_;
     FrameOutput output_;
-    ColourMeasure colours_;
+    ColorMeasure colors_;
     DraftFiller filler_;
     Clock::time_point published_;
     std::uint64_t serial_ = 0;

@@ -66,7 +66,7 @@ void ShownChoice::follow_mouse() {
 
 void ShownChoice::choose_ghost() {
     shared_.ghost = nullptr;
-    shared_.draft.optimisation.ghost_problem.clear();
+    shared_.draft.optimization.ghost_problem.clear();
     if (!shared_.wanted.ghost) {
         ghost_check_ = {};
         return;
@@ -82,12 +82,12 @@ void ShownChoice::choose_ghost() {
         shared_.ghost = shared_.trajectories.find(*shared_.wanted.ghost);
         return;
     }
-    shared_.draft.optimisation.ghost_problem = "the scene that is shown has other moving things";
+    shared_.draft.optimization.ghost_problem = "the scene that is shown has other moving things";
     if (unfit_ghost_said_) return;
     unfit_ghost_said_ = true;
     shared_.log(LogLine::Level::warning,
                 "the ghost of iteration " + std::to_string(*shared_.wanted.ghost) +
-                    " cannot be drawn: " + shared_.draft.optimisation.ghost_problem);
+                    " cannot be drawn: " + shared_.draft.optimization.ghost_problem);
 }
 
 }  // namespace hindcast::session

@@ -88,7 +88,7 @@ void BuiltScenes::drop_unused_older() {
                 : nullptr;
         if (state_.shared.wanted_scene() == older_->scene || is_of_it(state_.shared.shown) ||
             (ghost && ghost->scene == older_->scene &&
-             state_.shared.draft.optimisation.ghost_problem.empty()))
+             state_.shared.draft.optimization.ghost_problem.empty()))
             return;
     }
     drop_older();

@@ -15,7 +15,7 @@ DeviceFrames::DeviceFrames(SharedState& shared, const std::shared_ptr<Device>& d
 void DeviceFrames::serve_playback() {
     if (!dropped_) return;
     dropped_->clear();
-    measure_colours();
+    measure_colors();
     std::optional<FrameJob> job;
     bool release_exchange = false;
     {
@@ -38,18 +38,18 @@ void DeviceFrames::serve_playback() {
     shared_.mark_changed();
 }
 
-void DeviceFrames::measure_colours() {
+void DeviceFrames::measure_colors() {
     using namespace std::chrono_literals;
-    std::optional<ColourJob> job;
+    std::optional<ColorJob> job;
     {
         const Lock lock(shared_.mutex);
-        job.swap(shared_.frame_requests.colour_job);
+        job.swap(shared_.frame_requests.color_job);
     }
     if (!job) return;
-    const ColourJob::Found found = job->measure(writer_, Clock::now() + 2ms);
+    const ColorJob::Found found = job->measure(writer_, Clock::now() + 2ms);
     const Lock lock(shared_.mutex);
     if (found.failure) shared_.fail_frame(*found.failure);
-    shared_.frame_requests.colour_found = found;
+    shared_.frame_requests.color_found = found;
     shared_.mark_changed();
 }
 

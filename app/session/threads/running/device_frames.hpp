@@ -16,7 +16,7 @@ public:
     DeviceFrames(SharedState& shared, const std::shared_ptr<Device>& device);
 
     FrameRecorder& recorder() { return recorder_; }
-    // Does the work that Playback has asked for: writes a frame, measures the colours of some
+    // Does the work that Playback has asked for: writes a frame, measures the colors of some
     // frames, releases the exchange. Returns at once if nothing waits, or if the device is not
     // CUDA.
     void serve_playback();
@@ -24,7 +24,7 @@ public:
     void forget_arrays();
 
 private:
-    void measure_colours();
+    void measure_colors();
 
     SharedState& shared_;
     std::shared_ptr<DroppedFrames> dropped_;  // null: not a CUDA device

@@ -87,7 +87,7 @@ void History::follow_numbers() {
 void History::enter_epoch() {
     Snapshot& s = shared_.draft;
     s.scene.epoch = epoch_;
-    s.optimisation.best_iteration = -1;
+    s.optimization.best_iteration = -1;
     for (const IterationInfo& row : shared_.history.rows)
         if (row.epoch == epoch_) note_best(row);
     s.tools.forget_loss();
@@ -96,7 +96,7 @@ void History::enter_epoch() {
 
 // Makes the row the best one if it has the lowest loss of its epoch.
 void History::note_best(const IterationInfo& row) {
-    std::int64_t& best = shared_.draft.optimisation.best_iteration;
+    std::int64_t& best = shared_.draft.optimization.best_iteration;
     const IterationInfo* const before = shared_.history.row_of(best);
     if (!std::isfinite(row.loss)) return;
     if (before == nullptr || before->epoch != epoch_ || row.loss < before->loss)
@@ -123,7 +123,7 @@ void History::clear() {
 
 // True for rows that the user looks at: these are never dropped.
 bool History::is_looked_at(std::int64_t iteration) const {
-    return iteration == shared_.draft.optimisation.best_iteration ||
+    return iteration == shared_.draft.optimization.best_iteration ||
            iteration == shared_.wanted.iteration || iteration == shared_.wanted.ghost ||
            (shared_.shown && shared_.shown->iteration == iteration);
 }

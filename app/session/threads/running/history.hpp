@@ -1,4 +1,4 @@
-// The rows of the optimisation's history (SharedHistory), and for each row the scene that it was
+// The rows of the optimization's history (SharedHistory), and for each row the scene that it was
 // run with (SceneRevision). Both are bounded: old rows are thinned out, old numbers and old scenes
 // are dropped.
 //

@@ -44,14 +44,14 @@ Interrupt Interrupts::check() {
     const bool computes_rows = state_.computes_rows();
     for (const Command& command : shared_.runner_commands) {
         const auto* const apply = std::get_if<Apply>(&command);
-        const auto* const steer = std::get_if<Optimise>(&command);
+        const auto* const steer = std::get_if<Optimize>(&command);
         if (apply != nullptr && !apply->fresh && shared_.growing == edited_.lock() &&
             edit_is_coming()) {
             edit_waits_ = true;
             continue;
         }
         const bool at_once = !computes_rows || (apply != nullptr && apply->fresh) ||
-                             (steer != nullptr && steer->what == Optimise::What::stop) ||
+                             (steer != nullptr && steer->what == Optimize::What::stop) ||
                              std::holds_alternative<Reset>(command) ||
                              std::holds_alternative<Revert>(command) ||
                              std::holds_alternative<Branch>(command);

@@ -1,6 +1,6 @@
 // Waiting commands, and how soon they want the current run to stop. A run asks between two steps.
 //
-// A command that makes the run obsolete stops it at once. During an optimisation an edit waits for
+// A command that makes the run obsolete stops it at once. During an optimization an edit waits for
 // the end of the row. An edit of a number also waits until the run of the edit before it is shown,
 // so that the picture follows a number while it is dragged.
 #pragma once

@@ -13,8 +13,8 @@ RunnerState::RunnerState(SharedState& shared_state, const Registry& all_modules,
 
 void RunnerState::note_unaccepted() {
     const bool unaccepted = values && written && *values != *written;
-    if (shared.draft.optimisation.unaccepted == unaccepted) return;
-    shared.draft.optimisation.unaccepted = unaccepted;
+    if (shared.draft.optimization.unaccepted == unaccepted) return;
+    shared.draft.optimization.unaccepted = unaccepted;
     shared.mark_changed();
 }
 

@@ -42,11 +42,11 @@ struct RunnerState {
     std::uint64_t revision = 0;  // of the document
     SharedNumbers base;          // the values of all quantities in the document
     SharedValues written;        // the values of the parameters in the document
-    SharedValues values;         // their current values: edited, optimised or branched from
+    SharedValues values;         // their current values: edited, optimized or branched from
 
-    bool optimising = false;  // the user has started the optimisation, and it has not ended
-    bool rests = false;       // a live optimisation has come to its end: it waits for an edit
-    bool computes_rows() const { return optimising && !rests; }
+    bool optimizing = false;  // the user has started the optimization, and it has not ended
+    bool rests = false;       // a live optimization has come to its end: it waits for an edit
+    bool computes_rows() const { return optimizing && !rests; }
 
     void load() { now.load(*base, values); }  // the current numbers into the simulation
     // Tells the window if the current parameters differ from the document's. Call it under the

@@ -24,7 +24,7 @@ PullSpring pull_spring(double point_mass, double body_mass, double step_seconds)
     return {rounded(mass * rate * rate, 4), rounded(2 * mass * rate, 4)};
 }
 
-double written_place(double metres) { return rounded(metres, 7); }
+double written_place(double meters) { return rounded(meters, 7); }
 
 document::Node force_of(const PullPath& path, const std::string& name) {
     using document::Node;

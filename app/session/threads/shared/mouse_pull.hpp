@@ -26,7 +26,7 @@ PullSpring pull_spring(double point_mass, double body_mass, double step_seconds)
 
 // A coordinate as it is written into the scene: rounded to seven digits, so that the live run and
 // the file have the same numbers.
-double written_place(double metres);
+double written_place(double meters);
 
 // The grabbed point and the recorded path of the mouse.
 struct PullPath {

@@ -1,4 +1,4 @@
-// The rows of the optimisation's history, and the scene that each row was run with. Part of the
+// The rows of the optimization's history, and the scene that each row was run with. Part of the
 // shared state: use it under its lock.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/session/frames/scene_info.hpp"
-#include "app/session/link/optimisation.hpp"
+#include "app/session/link/optimization.hpp"
 
 namespace hindcast::session {
 

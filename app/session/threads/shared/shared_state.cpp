@@ -30,8 +30,8 @@ void SharedState::answer(std::shared_ptr<const document::Document> document, std
 }
 
 void SharedState::note_stop(const std::string& reason, bool well) {
-    draft.optimisation.stop_reason = reason;
-    if (!reason.empty()) draft.optimisation.stopped_well = well;
+    draft.optimization.stop_reason = reason;
+    if (!reason.empty()) draft.optimization.stopped_well = well;
     mark_changed();
 }
 

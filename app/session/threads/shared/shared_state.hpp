@@ -1,7 +1,7 @@
 // The state that the two threads of a session share, under one lock.
 //
 //   Playback  takes commands, moves the cursor, writes frames, publishes snapshots; never computes
-//   Runner    builds, simulates and optimises; reads the shared state between steps
+//   Runner    builds, simulates and optimizes; reads the shared state between steps
 //
 // A thread that changes the state calls mark_changed() to wake Playback, or wake_runner(). Playback
 // makes each Snapshot from `draft`; the runner changes the draft under the lock.
@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "app/session/frames/colour_range.hpp"
+#include "app/session/frames/color_range.hpp"
 #include "app/session/frames/frame_writer.hpp"
 #include "app/session/frames/probed_gradients.hpp"
 #include "app/session/frames/scene_info.hpp"
@@ -41,11 +41,11 @@ struct GradientMemory {
 
 // Playback's requests about frames in memory of the runner's device, which only the runner may use.
 struct FrameRequests {
-    std::optional<FrameJob> job;                   // a frame to be written
-    bool is_writing = false;                       // the runner is writing it
-    bool is_written = false;                       // the runner has written it
-    std::optional<ColourJob> colour_job;           // frames to be measured
-    std::optional<ColourJob::Found> colour_found;  // the answer
+    std::optional<FrameJob> job;                 // a frame to be written
+    bool is_writing = false;                     // the runner is writing it
+    bool is_written = false;                     // the runner has written it
+    std::optional<ColorJob> color_job;           // frames to be measured
+    std::optional<ColorJob::Found> color_found;  // the answer
     bool release_exchange = false;  // the runner must release the exchange it wrote frames to
 };
 
@@ -115,7 +115,7 @@ struct SharedState {
     // Answers a command with this document; `name` is that of the undo step.
     void answer(std::shared_ptr<const document::Document> document, std::uint64_t number,
                 const std::string& name);
-    // The optimisation has ended; an empty reason: it goes on or begins anew.
+    // The optimization has ended; an empty reason: it goes on or begins anew.
     void note_stop(const std::string& reason, bool well = false);
     void fail_frame(const Error& error);
     void mark_changed() {

@@ -29,12 +29,12 @@ void GradientProbe::start(const Trajectory& at, const document::Document& docume
     }
     background_.start([this, job, probe] { run(*job, *probe); },
                       [this, probe](const std::optional<Error>& failure) {
-                          if (background_.cancelled()) return;
+                          if (background_.canceled()) return;
                           probe->done = true;
                           const std::unique_lock lock(shared_.mutex);
                           if (failure)
                               shared_.log(LogLine::Level::warning,
-                                          std::string("no gradient of what is not optimised: ") +
+                                          std::string("no gradient of what is not optimized: ") +
                                               failure->what());
                           shared_.probed_gradients = probe;
                           shared_.mark_changed();
@@ -48,7 +48,7 @@ void GradientProbe::run(Job& job, ProbedGradients& probe) const {
     std::vector<std::size_t> wanted;
     for (std::size_t q = 0; q < scene.quantities.size(); ++q) {
         const QuantityInfo& info = scene.quantities[q].info;
-        if (!info.may_optimise || info.optimised) continue;
+        if (!info.may_optimize || info.optimized) continue;
         if (wanted.empty() && !listed) document.set("/parameters", document::Node::array());
         document.set("/parameters/-", document::Node::object({{"path", info.path}}));
         wanted.push_back(q);
@@ -65,14 +65,14 @@ void GradientProbe::run(Job& job, ProbedGradients& probe) const {
             scene.quantities[found->second].info.rows *
                     scene.quantities[found->second].info.components !=
                 static_cast<std::int64_t>(p.quantity->values.size()))
-            throw Error("'" + p.path + "' has another shape when it is optimised");
+            throw Error("'" + p.path + "' has another shape when it is optimized");
         first_of.emplace(found->second, values.size());
         const std::vector<double> all =
             scene.values_of(found->second, *probe.base, probe.parameters);
         for (const std::size_t entry : p.entries) values.push_back(all[entry]);
     }
     parameters.set_values(values);
-    const auto stops = [this](std::int64_t) { return !background_.cancelled() && !shared_.ends; };
+    const auto stops = [this](std::int64_t) { return !background_.canceled() && !shared_.ends; };
     const double loss = simulation.run(true, stops);
     if (!stops(0) || !std::isfinite(loss)) return;
     const std::vector<double> gradient = simulation.gradient();

@@ -1,4 +1,4 @@
-// The gradient of the loss with respect to every quantity that could be optimised but is not.
+// The gradient of the loss with respect to every quantity that could be optimized but is not.
 // Computed in the background at the parameters shown, while the runner has nothing else to do. Like
 // a loss scan it has its own thread, simulation and device.
 #pragma once

@@ -18,19 +18,19 @@ struct LossScan::Job {
     Scene scene;
     const Registry* registry = nullptr;
     SimulationOptions options;
-    std::vector<double> centre;
+    std::vector<double> center;
     std::int64_t epoch = 0;  // of the loss
 };
 
 void LossScan::start(const Scan& what, const Scene& scene, const Registry& registry,
-                     const SimulationOptions& options, std::vector<double> centre) {
+                     const SimulationOptions& options, std::vector<double> center) {
     std::int64_t epoch = 0;
     {
         const std::unique_lock lock(shared_.mutex);
         epoch = shared_.draft.scene.epoch;
     }
     auto job =
-        std::make_shared<Job>(Job{what, scene, &registry, options, std::move(centre), epoch});
+        std::make_shared<Job>(Job{what, scene, &registry, options, std::move(center), epoch});
     background_.start([this, job] { run(*job); },
                       [this, job](const std::optional<Error>& failure) {
                           if (!failure) return;
@@ -53,7 +53,7 @@ void LossScan::run(Job& job) {
     Simulation simulation(job.scene, *job.registry, job.options);
     Parameters& parameters = simulation.parameters();
     const std::vector<std::string>& names = parameters.names();
-    if (job.centre.size() != names.size() || simulation.model().terms().empty())
+    if (job.center.size() != names.size() || simulation.model().terms().empty())
         throw Error("there is no loss to scan").remedy("add an objective and a parameter");
 
     Landscape landscape;
@@ -70,22 +70,22 @@ void LossScan::run(Job& job) {
         const auto found = std::find(names.begin(), names.end(), job.what.names[d]);
         if (found == names.end())
             throw Error("there is no parameter '" + job.what.names[d] + "' to scan")
-                .remedy("choose one of the optimiser's entries, such as " + names.front());
+                .remedy("choose one of the optimizer's entries, such as " + names.front());
         entry[d] = static_cast<std::size_t>(found - names.begin());
-        const double centre = job.centre[entry[d]];
+        const double center = job.center[entry[d]];
         double width = job.what.width[d];
-        if (!(width > 0)) width = centre != 0 ? std::fabs(centre) : 1;
-        landscape.centre[d] = centre;
-        landscape.range[d] = {std::max(centre - width / 2, low[entry[d]]),
-                              std::min(centre + width / 2, high[entry[d]])};
+        if (!(width > 0)) width = center != 0 ? std::fabs(center) : 1;
+        landscape.center[d] = center;
+        landscape.range[d] = {std::max(center - width / 2, low[entry[d]]),
+                              std::min(center + width / 2, high[entry[d]])};
     }
-    const auto stops = [this](std::int64_t) { return !background_.cancelled() && !shared_.ends; };
+    const auto stops = [this](std::int64_t) { return !background_.canceled() && !shared_.ends; };
     const auto count = static_cast<std::size_t>(landscape.count);
     landscape.losses.assign(directions == 1 ? count : count * count,
                             std::numeric_limits<double>::quiet_NaN());
     if (!publish(job, landscape)) return;
 
-    parameters.set_values(job.centre);
+    parameters.set_values(job.center);
     const double loss = simulation.run(true, stops);
     if (!stops(0)) return;
     if (std::isfinite(loss)) {
@@ -98,13 +98,13 @@ void LossScan::run(Job& job) {
         return landscape.range[d][0] + part * (landscape.range[d][1] - landscape.range[d][0]);
     };
     const auto point = [&](std::size_t k) {
-        std::vector<double> values = job.centre;
+        std::vector<double> values = job.center;
         values[entry[0]] = value(0, k % count);
         if (directions == 2) values[entry[1]] = value(1, k / count);
         return values;
     };
     // Short runs go many at once, as members of an ensemble; a long one has to be stopped in its
-    // middle when the scan is cancelled.
+    // middle when the scan is canceled.
     const Clock::time_point start = Clock::now();
     parameters.set_values(point(0));
     landscape.losses[0] = simulation.run(false, stops);

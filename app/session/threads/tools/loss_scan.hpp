@@ -1,5 +1,5 @@
 // The loss around the parameters, computed in the background with its own thread, simulation and
-// device, so that neither the view nor the optimiser waits.
+// device, so that neither the view nor the optimizer waits.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@ class LossScan {
 public:
     explicit LossScan(SharedState& shared) : shared_(shared) {}
 
-    // A scan around `centre`, the values of all parameters. Cancels an older scan.
+    // A scan around `center`, the values of all parameters. Cancels an older scan.
     void start(const Scan& what, const Scene& scene, const Registry& registry,
-               const SimulationOptions& options, std::vector<double> centre);
+               const SimulationOptions& options, std::vector<double> center);
     void cancel() { background_.cancel(); }
 
 private:

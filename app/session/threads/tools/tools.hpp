@@ -1,4 +1,4 @@
-// Tools that compute something about the loss beside the optimisation: the gradient check, which
+// Tools that compute something about the loss beside the optimization: the gradient check, which
 // the runner does itself, and the scan and the gradient probe, which run in the background. They
 // work on the parameters shown, with the scene that these were run with.
 #pragma once

@@ -1,5 +1,5 @@
 // Frames between those that are kept. If memory holds only every so many steps, the step at which
-// time stands still is run again, with some of its neighbours, by the same launches: so it has the
+// time stands still is run again, with some of its neighbors, by the same launches: so it has the
 // same bits. States are copied on the way there, from which the next such run begins.
 #pragma once
 

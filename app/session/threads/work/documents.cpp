@@ -25,7 +25,7 @@ void give_memory_back() {
 }  // namespace
 
 Documents::Documents(RunnerState& state, Interrupts& interrupts, History& history,
-                     BuiltScenes& scenes, TrajectoryRuns& trajectories, Optimiser& optimiser,
+                     BuiltScenes& scenes, TrajectoryRuns& trajectories, Optimizer& optimizer,
                      Launches& launches, WarningCheck& warnings)
     : state_(state),
       shared_(state.shared),
@@ -33,7 +33,7 @@ Documents::Documents(RunnerState& state, Interrupts& interrupts, History& histor
       history_(history),
       scenes_(scenes),
       trajectories_(trajectories),
-      optimiser_(optimiser),
+      optimizer_(optimizer),
       launches_(launches),
       warnings_(warnings) {}
 
@@ -158,18 +158,18 @@ void Documents::set_in_place(SharedNumbers base) {
     state_.written = std::move(written);
     if (changed.empty()) return;
     state_.load();
-    optimiser_.follow_numbers();
+    optimizer_.follow_numbers();
     {  // an edit is shown in the scene in which it acts
         const Lock lock(shared_.mutex);
         history_.follow_numbers();
         if (shared_.wanted_scene() != state_.now.scene) shared_.wanted.iteration.reset();
     }
-    // Parameters in `base` that the optimiser has moved since look changed but are not.
+    // Parameters in `base` that the optimizer has moved since look changed but are not.
     bool visible = parameters_changed;
     for (const std::size_t q : changed)
         visible |= std::none_of(state_.now.scene->places.begin(), state_.now.scene->places.end(),
                                 [q](const ParameterPlace& p) { return p.quantity == q; });
-    if (!visible || state_.optimising) return;
+    if (!visible || state_.optimizing) return;
     trajectories_.show_current();
     const Lock lock(shared_.mutex);
     interrupts_.note_edit();
@@ -208,7 +208,7 @@ void Documents::take_over(std::unique_ptr<Simulation> next, const Apply& command
     const SceneInfoPointer scene = known ? known->scene : made;
     if (known) base = known->base;
 
-    const SceneOptimization::Carried carried = optimiser_.leave(fresh);
+    const SceneOptimization::Carried carried = optimizer_.leave(fresh);
     scenes_.replace_now({std::move(next), scene, {}});
     state_.base = std::move(base);
     state_.written = std::move(written);
@@ -217,7 +217,7 @@ void Documents::take_over(std::unique_ptr<Simulation> next, const Apply& command
     state_.now.loaded = *numbers_of(*state_.now.simulation);
     history_.change_scene(known);
     launches_.follow_scene();
-    optimiser_.enter(carried, fresh);
+    optimizer_.enter(carried, fresh);
     const TrajectoryPointer t =
         trajectories_.make(state_.now.scene, -1, state_.base, state_.values);
     {  // scene and trajectory at once: the old trajectory is not one of the new scene
@@ -234,7 +234,7 @@ void Documents::take_over(std::unique_ptr<Simulation> next, const Apply& command
             shared_.draft.scene.warnings = nullptr;  // so that this scene's are logged
         }
         history_.bound_older_scenes();
-        optimiser_.publish_scene(fresh);
+        optimizer_.publish_scene(fresh);
         history_.enter_epoch();
         shared_.draft.tools.launches.clear();
         shared_.draft.memory.frame_limit = state_.options.frame_memory;

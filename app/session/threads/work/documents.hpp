@@ -1,17 +1,17 @@
 // Documents. If a document differs from the one that runs only in numbers that a build would merely
 // upload (engine/sim/values/values_in_place.hpp), they are set in the running simulation: nothing
-// is built, and compiled code, optimiser and history stay.
+// is built, and compiled code, optimizer and history stay.
 //
 // Any other document is built. Then it may still be that only numbers differ, of quantities that
 // have a gradient: everything that depends on those does so through arrays of the device, as when
-// the optimiser changes them. They are set in the running simulation too. Otherwise the new
+// the optimizer changes them. They are set in the running simulation too. Otherwise the new
 // simulation takes over.
 #pragma once
 
 #include <memory>
 
 #include "app/session/document/compare.hpp"
-#include "app/session/threads/work/optimiser.hpp"
+#include "app/session/threads/work/optimizer.hpp"
 #include "app/session/threads/work/warning_check.hpp"
 
 namespace hindcast::session {
@@ -19,7 +19,7 @@ namespace hindcast::session {
 class Documents {
 public:
     Documents(RunnerState& state, Interrupts& interrupts, History& history, BuiltScenes& scenes,
-              TrajectoryRuns& trajectories, Optimiser& optimiser, Launches& launches,
+              TrajectoryRuns& trajectories, Optimizer& optimizer, Launches& launches,
               WarningCheck& warnings);
 
     // Makes the document the one that runs. A document that cannot be built is reported, and the
@@ -48,7 +48,7 @@ private:
     History& history_;
     BuiltScenes& scenes_;
     TrajectoryRuns& trajectories_;
-    Optimiser& optimiser_;
+    Optimizer& optimizer_;
     Launches& launches_;
     WarningCheck& warnings_;
     std::int64_t builds_ = 0;  // so far: SceneSnapshot::build of the last one

@@ -20,7 +20,7 @@ Array zeros_like(const Array& array) {
 
 void GradientRuns::plan(BuiltScene& of) {
     if (of.gradients_planned) return;
-    state_.activity.set(state_.optimising ? Activity::optimising : Activity::simulating,
+    state_.activity.set(state_.optimizing ? Activity::optimizing : Activity::simulating,
                         "planning the memory of gradients");
     const CheckpointPlan& plan = of.simulation->plan_gradients();
     of.gradients_planned = true;
@@ -64,7 +64,7 @@ std::vector<std::string> GradientRuns::wanted_arrays(const SceneInfo& scene) con
         if (std::ranges::find(names, found->second.array) == names.end())
             names.push_back(found->second.array);
     };
-    add(scene.colour_sources, shared_.wanted.contents.colour);
+    add(scene.color_sources, shared_.wanted.contents.color);
     add(scene.arrow_sources, shared_.wanted.contents.arrows);
     return names;
 }

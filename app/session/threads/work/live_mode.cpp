@@ -19,21 +19,21 @@ void LiveMode::set(const Live& live) {
     live_.rate = std::isfinite(live.rate) ? std::max(live.rate, 0.0) : 0;
     if (!live_.on && state_.rests) {
         rest(false);
-        state_.optimising = false;
+        state_.optimizing = false;
     }
     const Lock lock(shared_.mutex);
-    shared_.draft.optimisation.live = live_;
+    shared_.draft.optimization.live = live_;
     shared_.mark_changed();
 }
 
-void LiveMode::turn_off() { shared_.draft.optimisation.live = live_ = {.on = false}; }
+void LiveMode::turn_off() { shared_.draft.optimization.live = live_ = {.on = false}; }
 
 void LiveMode::rest(bool on) {
     state_.rests = on;
     if (!on) progress_ = {};
     const Lock lock(shared_.mutex);
-    if (shared_.draft.optimisation.live_waits == on) return;
-    shared_.draft.optimisation.live_waits = on;
+    if (shared_.draft.optimization.live_waits == on) return;
+    shared_.draft.optimization.live_waits = on;
     if (!on) shared_.note_stop("");
     shared_.mark_changed();
 }

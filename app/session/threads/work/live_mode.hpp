@@ -1,4 +1,4 @@
-// A live optimisation (command Live): it has no end. When it has reached a minimum, or finds no way
+// A live optimization (command Live): it has no end. When it has reached a minimum, or finds no way
 // down, it rests until an edit (RunnerState::rests). It may be limited to some rows per second.
 #pragma once
 
@@ -28,7 +28,7 @@ public:
     void note_row() { last_row_ = Clock::now(); }
 
 private:
-    // Since the optimisation began or was edited. An update rule without an end of its own rests by
+    // Since the optimization began or was edited. An update rule without an end of its own rests by
     // it.
     struct Progress {
         double greatest = 0;    // loss, in absolute value

@@ -6,7 +6,7 @@
 // in every step but its own.
 //
 // Why not in the simulation shown: a reserved pull would cost every scene a launch in every step,
-// and an edited document at each drag would replace the optimisation's history before the user has
+// and an edited document at each drag would replace the optimization's history before the user has
 // decided to keep the pull.
 #pragma once
 

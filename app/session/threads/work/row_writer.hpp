@@ -1,4 +1,4 @@
-// Writes rows of the optimisation into the history: each with its time, the row that it branched
+// Writes rows of the optimization into the history: each with its time, the row that it branched
 // from, and the trajectory that was kept of its roll-out.
 #pragma once
 
@@ -15,7 +15,7 @@ public:
     RowWriter(RunnerState& state, History& history)
         : state_(state), shared_(state.shared), history_(history) {}
 
-    // The time of rows is that of the slices in which the optimisation runs.
+    // The time of rows is that of the slices in which the optimization runs.
     void begin_slice() { since_ = Clock::now(); }
     void end_slice() { seconds_ += seconds_since_begin(); }
     void forget_time() { seconds_ = 0; }

@@ -32,8 +32,8 @@ void SceneOptimization::drop() {
 }
 
 void SceneOptimization::publish() const {
-    OptimisationSnapshot& draft = state_.shared.draft.optimisation;
-    draft.optimiser = optimization_ ? optimization_->describe() : "";
+    OptimizationSnapshot& draft = state_.shared.draft.optimization;
+    draft.optimizer = optimization_ ? optimization_->describe() : "";
     draft.iterations_planned = optimization_ ? optimization_->iterations() : 0;
 }
 

@@ -25,7 +25,7 @@ public:
         iteration_ = iteration;
     }
 
-    // A new one, from the current parameters. Throws Error if there is nothing to optimise.
+    // A new one, from the current parameters. Throws Error if there is nothing to optimize.
     void make();
     void make_again();  // if there is one
     // Adds as many iterations as the scene has.
@@ -39,7 +39,7 @@ public:
         std::optional<document::Node> state;  // none: it begins anew
         std::int64_t iterations = -1;         // if it was lengthened; -1: those of the scene
     };
-    // Call leave() before the simulation is replaced, and enter() afterwards. If the optimiser or
+    // Call leave() before the simulation is replaced, and enter() afterward. If the optimizer or
     // its parameters are others, it begins anew.
     Carried leave();
     void enter(const Carried& carried);

@@ -128,7 +128,7 @@ void SceneValues::use(const UseValues& command) {
             hold(std::move(parameters));
         } else {
             document = changed_document(command);
-            optimiser_.revert();  // its values belong to the scene without the changes
+            optimizer_.revert();  // its values belong to the scene without the changes
         }
         const Lock lock(shared_.mutex);
         shared_.wanted.iteration.reset();
@@ -156,13 +156,13 @@ SceneValues::Values SceneValues::named_values(const UseValues& command,
     return values;
 }
 
-// The document may stay as it is, because values of the optimisation are not in it.
+// The document may stay as it is, because values of the optimization are not in it.
 void SceneValues::hold(std::vector<double> parameters) {
     if (parameters == *state_.values) return;
     state_.values = std::make_shared<const std::vector<double>>(std::move(parameters));
     state_.load();
-    optimiser_.follow_numbers();
-    if (!state_.optimising) trajectories_.show_current();
+    optimizer_.follow_numbers();
+    if (!state_.optimizing) trajectories_.show_current();
 }
 
 }  // namespace hindcast::session

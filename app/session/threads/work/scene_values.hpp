@@ -7,25 +7,25 @@
 #include <memory>
 #include <vector>
 
-#include "app/session/threads/work/optimiser.hpp"
+#include "app/session/threads/work/optimizer.hpp"
 
 namespace hindcast::session {
 
 class SceneValues {
 public:
     SceneValues(RunnerState& state, History& history, TrajectoryRuns& trajectories,
-                Optimiser& optimiser)
+                Optimizer& optimizer)
         : state_(state),
           shared_(state.shared),
           history_(history),
           trajectories_(trajectories),
-          optimiser_(optimiser) {}
+          optimizer_(optimizer) {}
 
     // Answers with the document that has the parameters shown. Only values that they
     // change are written anew. Throws Error for an iteration of an older scene.
     void accept(const Accept& command);
     // These two report an error themselves: values that do not fit change nothing, and an
-    // optimisation goes on.
+    // optimization goes on.
     void keep(const KeepValues& command);
     void use(const UseValues& command);
 
@@ -45,7 +45,7 @@ private:
     SharedState& shared_;
     History& history_;
     TrajectoryRuns& trajectories_;
-    Optimiser& optimiser_;
+    Optimizer& optimizer_;
 };
 
 }  // namespace hindcast::session

@@ -29,7 +29,7 @@ TrajectoryPointer TrajectoryRuns::make(const SceneInfoPointer& scene, std::int64
     for (const std::string& name : *t->arrays) frame += scene->array_bytes.at(name);
     if (scene->has_objective && scene->has_parameters)  // room for adjoints
         for (const std::string& name : scene->recorded) frame += scene->array_bytes.at(name);
-    for (const auto* sources : {&scene->colour_sources, &scene->arrow_sources}) {
+    for (const auto* sources : {&scene->color_sources, &scene->arrow_sources}) {
         std::int64_t most = 0;  // one of them is chosen at a time
         for (const auto& [name, source] : *sources)
             if (source.kind == ValueSource::Kind::array_gradient &&
@@ -69,7 +69,7 @@ Rollout::Watch TrajectoryRuns::recorder(const TrajectoryPointer& trajectory, Sim
             for (std::size_t k = 0; k < names.size(); ++k)
                 trajectory->energies[names[k]].push_back(frame->energies[k]);
             trajectory->add(std::move(frame));
-            if (!state_.optimising) {
+            if (!state_.optimizing) {
                 state_.activity.advance(scene.steps > 0 ? static_cast<double>(step) /
                                                               static_cast<double>(scene.steps)
                                                         : 1);
@@ -85,7 +85,7 @@ void TrajectoryRuns::finish(const TrajectoryPointer& trajectory, Simulation& of,
     const bool diverged = found.has_value();
     const std::int64_t step = diverged ? found->step : 0;
     std::string why;
-    if ((diverged || (scene.has_objective && !std::isfinite(loss))) && !state_.optimising)
+    if ((diverged || (scene.has_objective && !std::isfinite(loss))) && !state_.optimizing)
         why = explain_loss(of);
     else if (diverged)
         why = "the run has diverged: a number is not finite after step " +

@@ -6,7 +6,7 @@
 // for a lane that is masked out, and loads read element 0 for it.
 //
 // elements.cpp: addresses, single elements and groups of them; by_lane.cpp: an index per lane;
-// stencil.cpp: neighbours at constant distances.
+// stencil.cpp: neighbors at constant distances.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ private:
     std::map<std::array<int, 3>, std::vector<Value>> load_groups_, store_groups_;
     std::vector<Flat> flats_;
     std::map<Value, LaneSource> lane_sources_;
-    // Elements that were loaded together with their neighbours: values by component.
+    // Elements that were loaded together with their neighbors: values by component.
     std::map<std::array<int, 3>, std::map<int, std::string>> row_values_;
     std::map<Value, std::string> row_bases_;                       // lanes of a base, in memory
     std::map<std::tuple<int, int, std::int64_t>, Blocks> blocks_;  // by symbol, component, anchor

@@ -191,7 +191,7 @@ void ElementWriter::store_element(Value op, int symbol, Value index,
     }
 }
 
-// One scalar per lane at any index. If neighbouring lanes reach neighbouring scalars, as they do in
+// One scalar per lane at any index. If neighboring lanes reach neighboring scalars, as they do in
 // regular meshes, that is one store; the code tests this when it runs.
 void ElementWriter::store_lanes(const std::string& t, const std::string& x, int symbol,
                                 int component, Value index, const std::string& mask) {

@@ -6,7 +6,7 @@
 // that differ by an offset common to all lanes (the nodes of a stencil) share their base: one range
 // check, one address. Rows of scratch memory: [row][group][position][component]; the order of
 // positions is that of cheap shuffles (fixed_position), and lanes that follow each other in it are
-// not neighbours, because those would wait for each other's stores.
+// not neighbors, because those would wait for each other's stores.
 #pragma once
 
 #include <map>

@@ -18,7 +18,7 @@ std::int64_t ElementWriter::anchor_of(std::int64_t distance) const {
     return (distance + width_ / 2) & -std::int64_t{width_};
 }
 
-// One component, contiguous, of the elements at `index`; "" if it has no neighbours among the loads
+// One component, contiguous, of the elements at `index`; "" if it has no neighbors among the loads
 // of the outermost region, or blocks are shorter than cache lines.
 std::string ElementWriter::load_from_blocks(int symbol, int component, Value index) {
     constexpr std::size_t cache_line = 64;
@@ -48,7 +48,7 @@ std::string ElementWriter::load_from_blocks(int symbol, int component, Value ind
             return pure("{}", vector_load(v, t, at, {mask_type(), mask}, "zeroinitializer"));
         };
         const std::string full = splat("i1", "%full");
-        // The lanes that neighbours see of the block before the first one.
+        // The lanes that neighbors see of the block before the first one.
         std::vector<int> reached(width_);
         for (int l = 0; l < width_; ++l) reached[l] = anchor - width_ + l >= *near.begin() ? 1 : 0;
         const std::string mask = pure("and {} {}, {}", mask_type(), full, list_of("i1", reached));

@@ -15,7 +15,7 @@
 // writes the memory of such an array runs them before. Bodies do not throw. Deferral changes no
 // bit.
 //
-// The first loop may read arrays at elements near its own, as springs do between neighbours. Later
+// The first loop may read arrays at elements near its own, as springs do between neighbors. Later
 // loops that write such an array stay so far behind it (`reach`) that it never reads what they have
 // written. At a border between two tasks the task that gets there last does their work.
 #pragma once

@@ -27,7 +27,7 @@ struct TotalsTarget {
 };
 
 // For elements begin .. end-1; sources[s]: the group's integers of element 0. Those are zero
-// afterwards. The values are those of fixed_value(), whatever the machine has.
+// afterward. The values are those of fixed_value(), whatever the machine has.
 void add_totals(const TotalsTarget& target, std::span<std::int64_t* const> sources,
                 std::int64_t begin, std::int64_t end);
 

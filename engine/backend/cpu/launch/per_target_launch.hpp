@@ -1,6 +1,6 @@
 // The launch of a kernel as loops over targets (target_loop.hpp), and then its other items.
 //
-// A loop over targets that reads neighbours can wait for launches over the same elements that
+// A loop over targets that reads neighbors can wait for launches over the same elements that
 // follow it (deferred_work.hpp): forces between particles and their effect on each particle take
 // one walk over the particles.
 #pragma once

@@ -84,7 +84,7 @@ void EntryTables::make(const Binding* bindings, std::int64_t items, EntryTable& 
     if (!kernel_.reduced.empty()) table.fits = in_first_row == items;
     if (!kernel_.pairs) return;
     find_other_ends(targets, items, table);
-    if (table.fits) table.run = neighbour_runs(targets, table);
+    if (table.fits) table.run = neighbor_runs(targets, table);
     if (table.fits && kernel_.symmetric && !kernel_.reduced.empty())
         table.term_run = term_runs(targets, table);
 }
@@ -122,7 +122,7 @@ AlignedBuffer<std::int32_t> EntryTables::runs_of(std::int64_t targets, const Ent
                                                  const F& run) const {
     AlignedBuffer<std::int32_t> runs(table.item.size() / block_targets);
     std::fill(runs.begin(), runs.end(), no_run);
-    if (!kernel_.plan.passes.has(Pass::neighbour_runs)) return runs;
+    if (!kernel_.plan.passes.has(Pass::neighbor_runs)) return runs;
     for (std::int64_t first = 0; first < targets; first += block_targets)
         for (std::int64_t slot = 0; slot < table.slots; ++slot)
             runs[first / block_targets * table.slots + slot] = static_cast<std::int32_t>(
@@ -131,8 +131,8 @@ AlignedBuffer<std::int32_t> EntryTables::runs_of(std::int64_t targets, const Ent
 }
 
 // Padded entries read what lies where theirs would, if it is there.
-AlignedBuffer<std::int32_t> EntryTables::neighbour_runs(std::int64_t targets,
-                                                        const EntryTable& table) const {
+AlignedBuffer<std::int32_t> EntryTables::neighbor_runs(std::int64_t targets,
+                                                       const EntryTable& table) const {
     return runs_of(targets, table, [&](std::int64_t first, std::int64_t end, std::int64_t slot) {
         std::int64_t run = no_run;
         bool one = true;

@@ -55,7 +55,7 @@ private:
     template <class F>
     AlignedBuffer<std::int32_t> runs_of(std::int64_t targets, const EntryTable& table,
                                         const F& run) const;
-    AlignedBuffer<std::int32_t> neighbour_runs(std::int64_t targets, const EntryTable& table) const;
+    AlignedBuffer<std::int32_t> neighbor_runs(std::int64_t targets, const EntryTable& table) const;
     AlignedBuffer<std::int32_t> term_runs(std::int64_t targets, const EntryTable& table) const;
     void copy_columns(const Binding* bindings, EntryTable& table);
 

@@ -29,7 +29,7 @@ void DenseKernels::hessian(DenseTrace& trace, const LocalArray& x, const DenseMa
 }
 
 ir::Kernel DenseKernels::kernel(Direction direction, const std::vector<std::string>& active) const {
-    ir::Builder builder("minimisation", problem_.precision);
+    ir::Builder builder("minimization", problem_.precision);
     const bool back = goes_back(direction);
     {
         const lang::Tracing tracing(builder);
@@ -49,7 +49,7 @@ ir::Kernel DenseKernels::kernel(Direction direction, const std::vector<std::stri
     const bool once = direction == Direction::tangent || direction == Direction::adjoint_tangent;
     builder.set_orders(back ? 1 : 0, direction == Direction::tangent_tangent ? 2 : once ? 1 : 0);
     ir::Kernel kernel = ir::simplify(builder.finish(), true);
-    ir::verify(kernel, "recording a minimisation");
+    ir::verify(kernel, "recording a minimization");
     return kernel;
 }
 

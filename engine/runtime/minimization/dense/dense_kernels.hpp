@@ -1,4 +1,4 @@
-// DenseKernels: a minimisation of up to 64 unknowns as one kernel of one item, in every direction. An
+// DenseKernels: a minimization of up to 64 unknowns as one kernel of one item, in every direction. An
 // ensemble has one problem in each SIMD lane; a lane whose problem is solved waits, and what it
 // holds does not change: the bits are those of the problem alone.
 //

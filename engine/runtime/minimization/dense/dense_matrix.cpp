@@ -40,17 +40,17 @@ void DenseMatrix::add(const Int& row, const Int& column, const Float& value) con
 }
 
 DenseMatrix::Finding DenseMatrix::factorize(const Float& shift) const {
-    Judgement judgement{{0, -1}, least_pivot};
+    Judgment judgment{{0, -1}, least_pivot};
     const int whole = rows_ / together;
-    repeat(whole, [&](Int block) { eliminate(block * together, together, shift, judgement); });
-    if (rows_ % together != 0) eliminate(whole * together, rows_ % together, shift, judgement);
-    return judgement.found;
+    repeat(whole, [&](Int block) { eliminate(block * together, together, shift, judgment); });
+    if (rows_ % together != 0) eliminate(whole * together, rows_ % together, shift, judgment);
+    return judgment.found;
 }
 
 // Rows first .. first + count - 1: of each D L^T, then L. Sums of different rows go on side by side,
 // so that none waits for the one before.
 void DenseMatrix::eliminate(const Int& first, int count, const Float& shift,
-                            Judgement& judgement) const {
+                            Judgment& judgment) const {
     const auto w = [&](const Int& k, int r) { return row_[k * together + r]; };
     for_(0, first, [&](Int j) {
         std::vector<Float> sums;
@@ -78,28 +78,28 @@ void DenseMatrix::eliminate(const Int& first, int count, const Float& shift,
             pivot -= l * x;
         });
         inverse_.put(i, 1.0 / pivot);
-        judge(i, pivot, diagonal, judgement);
+        judge(i, pivot, diagonal, judgment);
     }
 }
 
 void DenseMatrix::judge(const Int& i, const Float& pivot, const Float& diagonal,
-                        Judgement& judgement) {
-    DenseMatrix::Finding& found = judgement.found;
+                        Judgment& judgment) {
+    DenseMatrix::Finding& found = judgment.found;
     const Float part = pivot / diagonal;
     const lang::Bool positive =
         diagonal > 0.0 && pivot > 0.0 && pivot < std::numeric_limits<double>::infinity();
     // The first pivot that is not positive counts; what follows it is meaningless.
-    const lang::Bool goes_on = judgement.least > 0.0;
+    const lang::Bool goes_on = judgment.least > 0.0;
     lang::if_(goes_on && !positive, [&] {
         const lang::Bool zero = pivot == 0.0 || abs(pivot) < least_pivot * abs(diagonal);
         found.kind = select(zero, Int(2), Int(1));
         found.unknown = i;
-        judgement.least = -1.0;
+        judgment.least = -1.0;
     });
-    lang::if_(goes_on && positive && part < judgement.least, [&] {
+    lang::if_(goes_on && positive && part < judgment.least, [&] {
         found.kind = 2;
         found.unknown = i;
-        judgement.least = part;
+        judgment.least = part;
     });
 }
 

@@ -1,5 +1,5 @@
 // A symmetric matrix of a few dozen rows inside a kernel, in memory of its own for every item: of many
-// items side by side each lane factorises its own.
+// items side by side each lane factorizes its own.
 //
 //     DenseMatrix a(n, n + spare);
 //     a.clear();  a.add(i, j, x);  a.add(j, i, x);
@@ -33,20 +33,20 @@ public:
     Finding factorize(const lang::Float& shift) const;
     // b = (A + shift I)^-1 b, with one step of refinement.
     void solve(const lang::Float& shift, const lang::LocalArray& b) const;
-    // The same without refinement, of what was factorised.
+    // The same without refinement, of what was factorized.
     void solve_roughly(const lang::LocalArray& b) const { back_substitute(b); }
     // The mean of the diagonal's magnitudes.
     lang::Float mean_diagonal() const;
 
 private:
-    struct Judgement {
+    struct Judgment {
         Finding found;
         lang::Float least;  // the least part of a diagonal element that a pivot kept; -1: no more
     };
     void eliminate(const lang::Int& first, int count, const lang::Float& shift,
-                   Judgement& judgement) const;
+                   Judgment& judgment) const;
     static void judge(const lang::Int& row, const lang::Float& pivot, const lang::Float& diagonal,
-                      Judgement& judgement);
+                      Judgment& judgment);
     lang::Int at(const lang::Int& row, const lang::Int& column) const;
     void back_substitute(const lang::LocalArray& b) const;
 

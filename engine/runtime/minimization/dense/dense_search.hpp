@@ -8,7 +8,7 @@ namespace hindcast::dense {
 
 class DenseSearch {
 public:
-    // `factorizes`: whether the Hessian at the minimum is wanted, factorised.
+    // `factorizes`: whether the Hessian at the minimum is wanted, factorized.
     DenseSearch(DenseTrace& trace, bool factorizes);
 
     // Records the search from the positions that the launch is given, its errors, and what became
@@ -42,7 +42,7 @@ struct SearchNumbers {
 // Records that it is put to the outcomes of the launch.
 void note_outcome(DenseTrace& trace, const SearchNumbers& numbers);
 
-// Records that the Hessian has no positive definite factorisation: an error at the point of `found`.
+// Records that the Hessian has no positive definite factorization: an error at the point of `found`.
 void fail_no_minimum(DenseTrace& trace, const DenseMatrix::Finding& found);
 
 }  // namespace hindcast::dense

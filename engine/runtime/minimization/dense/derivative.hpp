@@ -11,7 +11,7 @@
 
 namespace hindcast::dense {
 
-// The end of a search: all points, the gradient of the unknowns, and the Hessian, factorised.
+// The end of a search: all points, the gradient of the unknowns, and the Hessian, factorized.
 struct Minimum {
     LocalArray x, gradient;
     DenseMatrix hessian;

@@ -41,7 +41,7 @@ struct Carrier {
     // The points that it carries, with the body and the place in the body's frame of each.
     std::vector<std::int64_t> points, point_bodies;
     Array places;  // reals {points, 3}, m
-    // Bodies whose frames energies may name: four points more, which only the minimisation has, at
+    // Bodies whose frames energies may name: four points more, which only the minimization has, at
     // the frame's place and at the ends of its axes of length 1. `first`: the number of the first;
     // those of all carriers follow the numbers of the positions without a gap.
     struct Frame {

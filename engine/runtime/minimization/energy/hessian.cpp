@@ -17,7 +17,7 @@ namespace {
 using Small =
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, most_rows, most_rows>;
 
-// True if a symmetric matrix is positive semidefinite to rounding, by Cholesky's factorisation.
+// True if a symmetric matrix is positive semidefinite to rounding, by Cholesky's factorization.
 bool is_semidefinite(const double* h, int n) {
     double l[most_rows][most_rows];
     double largest = 0;

@@ -73,7 +73,7 @@ bool acceptable(std::int64_t columns, double zeros) {
 struct Supernodal::Graph {
     std::vector<int> group_of, first;  // of an unknown; first unknown of a group, and the end
     SymmetricMatrix matrix;            // its pattern
-    std::vector<std::vector<int>> neighbours;
+    std::vector<std::vector<int>> neighbors;
 
     explicit Graph(const SymmetricMatrix& pattern) {
         const int n = pattern.size();
@@ -94,13 +94,13 @@ struct Supernodal::Graph {
             if (i == 0 || !joins(i)) first.push_back(i);
             group_of.push_back(static_cast<int>(first.size()) - 1);
         }
-        neighbours.resize(first.size());
+        neighbors.resize(first.size());
         matrix.starts.push_back(0);
         for (int g = 0; g < size(); ++g) {
             const auto add = [&](int unknown) {
                 const int other = group_of[unknown];
-                if (other == g || (!neighbours[g].empty() && neighbours[g].back() == other)) return;
-                neighbours[g].push_back(other);
+                if (other == g || (!neighbors[g].empty() && neighbors[g].back() == other)) return;
+                neighbors[g].push_back(other);
                 if (other > g) matrix.rows.push_back(other);
             };
             matrix.rows.push_back(g);
@@ -111,7 +111,7 @@ struct Supernodal::Graph {
         matrix.values.resize(matrix.rows.size());
         first.push_back(n);
     }
-    int size() const { return static_cast<int>(neighbours.size()); }
+    int size() const { return static_cast<int>(neighbors.size()); }
     int weight(int group) const { return first[group + 1] - first[group]; }
 };
 
@@ -135,16 +135,16 @@ Supernodal::Supernodal(const SymmetricMatrix& pattern) {
         const int weight = graph.weight(group_at[i]);
         rows[i] = width[i] = weight;
         mark[i] = i;
-        for (const int neighbour : graph.neighbours[group_at[i]])
-            for (int k = position[neighbour]; k < i;) {
+        for (const int neighbor : graph.neighbors[group_at[i]])
+            for (int k = position[neighbor]; k < i;) {
                 const int up = ancestor[k];
                 ancestor[k] = i;
                 if (up == i) break;
                 if (up < 0) parent[k] = i;
                 k = up < 0 ? i : up;
             }
-        for (const int neighbour : graph.neighbours[group_at[i]])
-            for (int k = position[neighbour]; k < i && mark[k] != i; k = parent[k]) {
+        for (const int neighbor : graph.neighbors[group_at[i]])
+            for (int k = position[neighbor]; k < i && mark[k] != i; k = parent[k]) {
                 rows[k] += weight;
                 mark[k] = i;
             }
@@ -225,7 +225,7 @@ void Supernodal::lay_out(const Graph& graph, const std::vector<std::vector<int>>
             mark[g] = s;
             groups.push_back(g);
         };
-        for (const int g : columns[s]) std::ranges::for_each(graph.neighbours[g], add);
+        for (const int g : columns[s]) std::ranges::for_each(graph.neighbors[g], add);
         for (const int c : children[s]) {
             std::ranges::for_each(below[c], add);
             below[c] = {};

@@ -1,4 +1,4 @@
-// Options of a minimisation, and its outcome.
+// Options of a minimization, and its outcome.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ enum class LinearSolverKind : std::uint8_t {
     automatic,  // dense up to `most_dense_alone` unknowns, direct up to `most_direct`
     direct,
     conjugate_gradients,
-    dense  // the whole minimisation in one kernel (dense/)
+    dense  // the whole minimization in one kernel (dense/)
 };
 inline constexpr int most_dense = 64;
 // Beyond, a problem alone takes less time as a sparse one: a chain of 9 unknowns 1.5 times as long,

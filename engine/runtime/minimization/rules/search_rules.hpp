@@ -33,14 +33,14 @@ inline const Words not_down{"Newton's step is not finite, or does not lower the 
 inline const Words no_part{"no part of Newton's step lowers the energy",
                            "lower the step of time, or look for an energy that is not smooth"};
 inline const Words bad_start{
-    "the energy is not finite where the minimisation starts",
+    "the energy is not finite where the minimization starts",
     "start apart from obstacles, which move by less than their reach in a step, and with elements "
     "that are not inverted"};
 inline Words too_many(int iterations) {
     return {"the minimum was not found in " + std::to_string(iterations) + " iterations",
             "lower the step of time, allow more iterations, or raise the tolerance"};
 }
-inline const Words bad_end{"the last step of the minimisation left what is finite",
+inline const Words bad_end{"the last step of the minimization left what is finite",
                            "lower the tolerance"};
 
 }  // namespace hindcast::search

@@ -1,4 +1,4 @@
-// The range of the numbers that colours show, over all frames of a run: what makes colours
+// The range of the numbers that colors show, over all frames of a run: what makes colors
 // comparable from one moment to another. It is measured frame by frame as the run grows, on the
 // device that has the frames, through the same launches that write what is drawn; nothing is
 // measured twice, and nothing at all once the range is complete.
@@ -19,7 +19,7 @@
 namespace hindcast::session {
 
 // Frames to be measured, with owners of everything they refer to.
-struct ColourJob {
+struct ColorJob {
     FrameJob job;  // without exchange; its input says what is shown
     struct Moment {
         FramePointer frame, adjoint;  // the latter may be null
@@ -28,27 +28,27 @@ struct ColourJob {
 
     struct Found {
         std::size_t measured = 0;                    // of the moments, from the first
-        std::optional<std::array<double, 2>> range;  // none: nothing of them has a colour
+        std::optional<std::array<double, 2>> range;  // none: nothing of them has a color
         std::optional<Error> failure;  // then all count as measured, and are not tried again
     };
     // Until a time, but at least one moment. Only for the thread of the writer.
     Found measure(FrameWriter& writer, std::chrono::steady_clock::time_point until);
 };
 
-// The range of a run's colours, measured frame by frame. Used under the session's lock.
-class ColourRangeOfRun {
+// The range of a run's colors, measured frame by frame. Used under the session's lock.
+class ColorRangeOfRun {
 public:
     static constexpr std::size_t most_moments = 64;  // of one job
 
-    // The next measurement for these colours; none: nothing to do now. The job's answer goes to
+    // The next measurement for these colors; none: nothing to do now. The job's answer goes to
     // take(), before the next one is asked for.
-    std::optional<ColourJob> next(const TrajectoryPointer& trajectory,
-                                  const FrameContents& contents);
-    void take(const ColourJob& job, const ColourJob::Found& found);
+    std::optional<ColorJob> next(const TrajectoryPointer& trajectory,
+                                 const FrameContents& contents);
+    void take(const ColorJob& job, const ColorJob::Found& found);
     // The range of that run as far as it is known. While it is incomplete, it includes the range
-    // known before for the same scene, so that colours do not flicker as one run follows another.
-    std::optional<ColourRange> range(const TrajectoryPointer& trajectory,
-                                     const FrameContents& contents) const;
+    // known before for the same scene, so that colors do not flicker as one run follows another.
+    std::optional<ColorRange> range(const TrajectoryPointer& trajectory,
+                                    const FrameContents& contents) const;
 
 private:
     bool is_of(const TrajectoryPointer& trajectory, const FrameContents& contents) const;
@@ -56,7 +56,7 @@ private:
     std::weak_ptr<Trajectory> trajectory_;
     std::weak_ptr<const SceneInfo> scene_;
     SharedValues gradient_;
-    std::string colour_;
+    std::string color_;
     std::int64_t measured_to_ = -1;  // step
     bool complete_ = false;
     std::optional<std::array<double, 2>> found_, before_;

@@ -57,7 +57,7 @@ try:
     raise SystemExit("nobody noticed")
 except hc.ArgumentError as error:
     print("written:", error)
-    assert "initialised_outputs.py" in str(error)
+    assert "initialized_outputs.py" in str(error)
 
 # All of it has derivatives, by numbers and arrays alike.
 gradient = jax.grad(lambda w: sums(bin=bins, weight=w)[7] + kept(x=w).sum())(weights)

@@ -1,4 +1,4 @@
-#include "app/session/view/colour_look.hpp"
+#include "app/session/view/color_look.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,30 +11,30 @@
 namespace hindcast::session {
 
 using document::Node;
-using render::ColourMap;
+using render::ColorMap;
 
-static_assert(colour_map_names.size() == render::colour_maps);
+static_assert(color_map_names.size() == render::color_maps);
 
 namespace {
 
-// The range of these colours over the run; null: nothing is known of it yet.
-const std::array<double, 2>* range_of_run(const ColourLook& look, const ViewSnapshot& now) {
-    if (!now.colour_range || now.colour_range->colour != look.by || !now.colour_range->range)
+// The range of these colors over the run; null: nothing is known of it yet.
+const std::array<double, 2>* range_of_run(const ColorLook& look, const ViewSnapshot& now) {
+    if (!now.color_range || now.color_range->color != look.by || !now.color_range->range)
         return nullptr;
-    return &*now.colour_range->range;
+    return &*now.color_range->range;
 }
 
 }  // namespace
 
-const char* name_of(ColourMap map) {
-    return colour_map_names.at(static_cast<std::size_t>(map)).data();
+const char* name_of(ColorMap map) {
+    return color_map_names.at(static_cast<std::size_t>(map)).data();
 }
 
-std::optional<ColourMap> colour_map_named(const std::string& name) {
-    if (name == british_gray) return ColourMap::grey;
-    const auto found = std::ranges::find(colour_map_names, name);
-    if (found == colour_map_names.end()) return std::nullopt;
-    return static_cast<ColourMap>(found - colour_map_names.begin());
+std::optional<ColorMap> color_map_named(const std::string& name) {
+    if (name == british_gray) return ColorMap::gray;
+    const auto found = std::ranges::find(color_map_names, name);
+    if (found == color_map_names.end()) return std::nullopt;
+    return static_cast<ColorMap>(found - color_map_names.begin());
 }
 
 std::string present_field(const std::string& name) {
@@ -42,8 +42,8 @@ std::string present_field(const std::string& name) {
     return name.starts_with(old) ? std::string(now) + name.substr(old.size()) : name;
 }
 
-ColourLook ColourLook::of(const document::Document& document) {
-    ColourLook look;
+ColorLook ColorLook::of(const document::Document& document) {
+    ColorLook look;
     const Node* const view = document.find("/view");
     if (view == nullptr) return look;
     check_view(*view);
@@ -59,11 +59,11 @@ ColourLook ColourLook::of(const document::Document& document) {
     }
     if (const Node* const scale = view->find("color_scale"))
         look.logarithmic = scale->string() == "log";
-    if (const Node* const map = view->find("color_map")) look.map = colour_map_named(map->string());
+    if (const Node* const map = view->find("color_map")) look.map = color_map_named(map->string());
     return look;
 }
 
-Node ColourLook::in_view_of(const document::Document& document) const {
+Node ColorLook::in_view_of(const document::Document& document) const {
     const Node* const old = document.find("/view");
     Node view = old != nullptr ? *old : Node::object();
     // Defaults are left out.
@@ -81,19 +81,19 @@ Node ColourLook::in_view_of(const document::Document& document) const {
     return view;
 }
 
-ColourMap ColourLook::map_for(const ViewSnapshot& now) const {
+ColorMap ColorLook::map_for(const ViewSnapshot& now) const {
     if (map) return *map;
-    const auto shown = std::ranges::find(now.colours, by, &ShownField::name);
-    const bool has_sign = shown != now.colours.end() && shown->gradient && !shown->length;
+    const auto shown = std::ranges::find(now.colors, by, &ShownField::name);
+    const bool has_sign = shown != now.colors.end() && shown->gradient && !shown->length;
     const std::array<double, 2>* const run = range_of_run(*this, now);
     const bool both = run != nullptr && (*run)[0] < 0 && (*run)[1] > 0;
-    return has_sign || both ? ColourMap::coolwarm : ColourMap::viridis;
+    return has_sign || both ? ColorMap::coolwarm : ColorMap::viridis;
 }
 
-void ColourLook::apply(render::View& view, const ViewSnapshot& now) const {
+void ColorLook::apply(render::View& view, const ViewSnapshot& now) const {
     view.map = map_for(now);
     view.symmetric = render::is_diverging(view.map);
-    view.log_colours = logarithmic;
+    view.log_colors = logarithmic;
     view.range.reset();
     if (range == Range::hand) view.range = ends;
     const std::array<double, 2>* const run = range_of_run(*this, now);
@@ -104,19 +104,19 @@ void ColourLook::apply(render::View& view, const ViewSnapshot& now) const {
     view.range = std::array{-most, most};
 }
 
-bool ColourLook::is_settled(const ViewSnapshot& now) const {
+bool ColorLook::is_settled(const ViewSnapshot& now) const {
     return range != Range::run ||
-           (now.colour_range ? now.colour_range->colour == by && now.colour_range->complete
-                             : by.empty());
+           (now.color_range ? now.color_range->color == by && now.color_range->complete
+                            : by.empty());
 }
 
-std::string ColourLook::words(const ViewSnapshot& now) const {
+std::string ColorLook::words(const ViewSnapshot& now) const {
     switch (range) {
         case Range::hand: return ends_are;
         case Range::frame: return "of this moment";
         case Range::run: break;
     }
-    const auto& of_run = now.colour_range;
+    const auto& of_run = now.color_range;
     if (!of_run || range_of_run(*this, now) == nullptr) return "of this moment";
     return of_run->complete ? "of the whole run" : "of the run so far";
 }

@@ -1,4 +1,4 @@
-// The optimisation: what it does now, how well, and the buttons and settings that steer it.
+// The optimization: what it does now, how well, and the buttons and settings that steer it.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 #include <implot.h>
@@ -20,11 +20,11 @@ namespace hindcast::gui {
 
 namespace {
 
-class Optimiser final : public Panel {
+class Optimizer final : public Panel {
 public:
-    Optimiser()
+    Optimizer()
         : Panel("Optimizer", icon::bolt, Place::left_bottom,
-                "Start, watch and steer the optimisation; method and rates") {}
+                "Start, watch and steer the optimization; method and rates") {}
 
     void draw(Context& context) override {
         Topics& work = context.work;
@@ -42,7 +42,7 @@ public:
         if (!apart || ImGui::BeginChild("settings")) {
             checkpoints_.draw(work);
             heading("Method");
-            edit_optimiser(work, forms_of(work.scene.registry()).schema());
+            edit_optimizer(work, forms_of(work.scene.registry()).schema());
         }
         if (apart) ImGui::EndChild();
     }
@@ -50,7 +50,7 @@ public:
 private:
     static void buttons(Context& context) {
         Topics& work = context.work;
-        const bool runs = work.running.is_optimising();
+        const bool runs = work.running.is_optimizing();
         const float side = ImGui::GetFrameHeight() + px(4);
         const float beside = ImGui::GetContentRegionAvail().x - 4 * (side + px(3));
         const char* const symbol = runs ? icon::pause : icon::bolt;
@@ -59,7 +59,7 @@ private:
         const bool narrow =
             beside < ImGui::CalcTextSize(fmt::format("{} {}", symbol, word).c_str()).x +
                          2 * ImGui::GetStyle().FramePadding.x;
-        const Action& action = context.actions["optimise"];
+        const Action& action = context.actions["optimize"];
         if (text_button(symbol, word, action.help + "\nKey: O", action.enabled(work), !runs,
                         narrow ? ImGui::GetContentRegionAvail().x : beside))
             action.run(work);
@@ -70,9 +70,9 @@ private:
         }
     }
 
-    // The switch for optimising without end, and the most iterations per second.
+    // The switch for optimizing without end, and the most iterations per second.
     static void live(Running& running) {
-        session::Live wanted = running.now().optimisation.live;
+        session::Live wanted = running.now().optimization.live;
         bool changed = ImGui::Checkbox("Live", &wanted.on);
         tip("Goes on without end: after its iterations, and after each edit from where it stands. "
             "So a "
@@ -88,18 +88,18 @@ private:
                 wanted.rate = rate < 0.5F ? 0 : std::round(rate);
                 changed = true;
             }
-            tip("The most iterations per second, so that a fast optimisation can be watched and "
+            tip("The most iterations per second, so that a fast optimization can be watched and "
                 "steered");
         }
         if (changed) running.send(wanted);
-        if (running.now().optimisation.live_waits)
-            wrapped_text("Waits for an edit: " + running.now().optimisation.stop_reason,
+        if (running.now().optimization.live_waits)
+            wrapped_text("Waits for an edit: " + running.now().optimization.stop_reason,
                          style().palette().good);
     }
 
     static void state(Topics& work) {
         const session::Snapshot& now = work.running.now();
-        const auto& history = now.optimisation.history;
+        const auto& history = now.optimization.history;
         const ImVec4 quiet = style().palette().quiet;
         if (!history || history->empty()) {
             wrapped_text(
@@ -113,11 +113,11 @@ private:
                 quiet);
             return;
         }
-        // The iteration that is shown; while it optimises, the newest.
+        // The iteration that is shown; while it optimizes, the newest.
         const session::IterationInfo& last = history->back();
         const auto found = std::ranges::find(
             *history,
-            work.running.is_optimising() ? last.iteration : now.optimisation.shown_iteration,
+            work.running.is_optimizing() ? last.iteration : now.optimization.shown_iteration,
             &session::IterationInfo::iteration);
         const session::IterationInfo* const row = found == history->end() ? nullptr : &*found;
         const double loss = row != nullptr ? row->loss : now.run.loss;
@@ -137,10 +137,10 @@ private:
         sparkline(*history);
         if (row != nullptr)
             quiet_text(
-                now.optimisation.live.on
+                now.optimization.live.on
                     ? fmt::format("iteration {}", row->iteration)
                     : fmt::format("iteration {} of {}", row->iteration,
-                                  std::max(now.optimisation.iterations_planned, last.iteration)));
+                                  std::max(now.optimization.iterations_planned, last.iteration)));
         else
             wrapped_text(no_iteration_text(now), quiet);
         found_so_far(work, last);
@@ -149,15 +149,15 @@ private:
                 fmt::format("|gradient| {}   {} so far", number_text(row->gradient_norm, 3),
                             duration_text(last.seconds)),
                 quiet);
-        if (now.optimisation.stop_reason.empty() || work.running.is_optimising()) return;
-        if (now.optimisation.stop_reason.starts_with("converged"))
-            wrapped_text(std::string(icon::check) + " C" + now.optimisation.stop_reason.substr(1),
+        if (now.optimization.stop_reason.empty() || work.running.is_optimizing()) return;
+        if (now.optimization.stop_reason.starts_with("converged"))
+            wrapped_text(std::string(icon::check) + " C" + now.optimization.stop_reason.substr(1),
                          style().palette().good);
         else
             wrapped_text(
-                "Ended: " + now.optimisation.stop_reason.substr(
-                                now.optimisation.stop_reason.starts_with("limit: ") ? 7 : 0),
-                now.optimisation.stopped_well ? quiet : style().palette().warn);
+                "Ended: " + now.optimization.stop_reason.substr(
+                                now.optimization.stop_reason.starts_with("limit: ") ? 7 : 0),
+                now.optimization.stopped_well ? quiet : style().palette().warn);
     }
 
     static void change(double percent) {
@@ -181,14 +181,14 @@ private:
             wrapped_text(fmt::format("last {} in {}   best {} in {}", number_text(last.loss, 4),
                                      last.iteration, number_text(best->loss, 4), best->iteration),
                          style().palette().quiet);
-        if (best->parameters && now.optimisation.unaccepted &&
+        if (best->parameters && now.optimization.unaccepted &&
             text_button(
                 icon::accept, fmt::format("Accept the best: {}", best->iteration),
                 "Writes the parameters of the iteration with the lowest loss into the scene; "
                 "can be undone"))
             work.values.accept_best();
-        if (work.running.now().reports.activity == session::Activity::optimising ||
-            best->iteration == now.optimisation.shown_iteration || !best->can_show)
+        if (work.running.now().reports.activity == session::Activity::optimizing ||
+            best->iteration == now.optimization.shown_iteration || !best->can_show)
             return;
         if (text_button(icon::target, fmt::format("Go to the best: {}", best->iteration),
                         "Shows the iteration with the lowest loss; Accept then writes its "
@@ -234,6 +234,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Panel> make_optimiser() { return std::make_unique<Optimiser>(); }
+std::unique_ptr<Panel> make_optimizer() { return std::make_unique<Optimizer>(); }
 
 }  // namespace hindcast::gui

@@ -1,4 +1,4 @@
-// Optimisation on the session's thread: the rows are those of Optimization alone, bit for bit;
+// Optimization on the session's thread: the rows are those of Optimization alone, bit for bit;
 // iterations can be shown, branched from and accepted.
 #include <doctest/doctest.h>
 
@@ -35,24 +35,24 @@ std::vector<double> position_after(const Scene& scene, const std::vector<double>
 
 }  // namespace
 
-TEST_CASE("session: an optimisation has the rows of Optimization alone, bit for bit") {
+TEST_CASE("session: an optimization has the rows of Optimization alone, bit for bit") {
     for (const char* file : {"spring_cage.json", "thrown_ball.json", "soft_beam.json"}) {
         CAPTURE(file);
         OpenScene scene(test::scene_file(file));
-        const auto snapshot = scene.optimise();
+        const auto snapshot = scene.optimize();
         const auto expected = rows_of(Scene::load(scene.file));
-        REQUIRE(snapshot->optimisation.history->size() == expected.size());
+        REQUIRE(snapshot->optimization.history->size() == expected.size());
         for (std::size_t k = 0; k < expected.size(); ++k) {
-            const IterationInfo& row = (*snapshot->optimisation.history)[k];
+            const IterationInfo& row = (*snapshot->optimization.history)[k];
             CHECK(row.iteration == static_cast<std::int64_t>(k));
             CHECK(row.loss == expected[k].loss);
             CHECK(*row.parameters == expected[k].parameters);
             CHECK(*row.gradient == expected[k].gradient);
         }
-        CHECK(snapshot->optimisation.history->back().loss < 0.1 * expected.front().loss);
-        CHECK(snapshot->optimisation.stopped_well);
-        CHECK((snapshot->optimisation.stop_reason.starts_with("limit: all ") ||
-               snapshot->optimisation.stop_reason.starts_with("converged: ")));
+        CHECK(snapshot->optimization.history->back().loss < 0.1 * expected.front().loss);
+        CHECK(snapshot->optimization.stopped_well);
+        CHECK((snapshot->optimization.stop_reason.starts_with("limit: all ") ||
+               snapshot->optimization.stop_reason.starts_with("converged: ")));
         CHECK_FALSE(snapshot->reports.error);
     }
 }
@@ -60,96 +60,96 @@ TEST_CASE("session: an optimisation has the rows of Optimization alone, bit for 
 TEST_CASE("session: single iterations, a pause, and going on change no bit of the history") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     scene.wait_complete();
-    scene.session.send(Optimise{Optimise::What::one});
+    scene.session.send(Optimize{Optimize::What::one});
     scene.wait([](const Snapshot& s) {
-        return s.reports.activity == Activity::idle && s.optimisation.history &&
-               s.optimisation.history->size() == 2;
+        return s.reports.activity == Activity::idle && s.optimization.history &&
+               s.optimization.history->size() == 2;
     });
-    scene.session.send(Optimise{Optimise::What::one});
+    scene.session.send(Optimize{Optimize::What::one});
     scene.wait([](const Snapshot& s) {
-        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 3;
+        return s.reports.activity == Activity::idle && s.optimization.history->size() == 3;
     });
-    scene.session.send(Optimise{Optimise::What::start});
-    scene.session.send(Optimise{Optimise::What::pause});
-    const auto snapshot = scene.optimise();
+    scene.session.send(Optimize{Optimize::What::start});
+    scene.session.send(Optimize{Optimize::What::pause});
+    const auto snapshot = scene.optimize();
     const auto expected = rows_of(Scene::load(scene.file));
-    REQUIRE(snapshot->optimisation.history->size() == expected.size());
+    REQUIRE(snapshot->optimization.history->size() == expected.size());
     for (std::size_t k = 0; k < expected.size(); ++k)
-        CHECK((*snapshot->optimisation.history)[k].loss == expected[k].loss);
-    CHECK(snapshot->optimisation.best_iteration == 30);
-    CHECK(snapshot->optimisation.shown_iteration == 30);
+        CHECK((*snapshot->optimization.history)[k].loss == expected[k].loss);
+    CHECK(snapshot->optimization.best_iteration == 30);
+    CHECK(snapshot->optimization.shown_iteration == 30);
     // Once more: as many iterations as before.
-    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimize{Optimize::What::start});
     const auto longer = scene.wait([](const Snapshot& s) {
-        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 61;
+        return s.reports.activity == Activity::idle && s.optimization.history->size() == 61;
     });
     const auto all = rows_of(Scene::load(scene.file), 60);
-    CHECK(longer->optimisation.history->back().loss == all.back().loss);
+    CHECK(longer->optimization.history->back().loss == all.back().loss);
 }
 
 TEST_CASE("session: another scene has its own number of iterations") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    scene.optimise();
+    scene.optimize();
     Document longer = *test::load_document(test::scene_file("thrown_ball.json"));
     longer.set("/optimizer/iterations", 3);
     scene.file = test::scene_file("thrown_ball.json");
     const auto opened = scene.apply(longer, true);
-    CHECK(opened->optimisation.iterations_planned == 3);
-    CHECK(opened->optimisation.shown_iteration == -1);
-    CHECK(opened->optimisation.stop_reason.empty());
-    CHECK(scene.optimise()->optimisation.history->size() <= 4);
+    CHECK(opened->optimization.iterations_planned == 3);
+    CHECK(opened->optimization.shown_iteration == -1);
+    CHECK(opened->optimization.stop_reason.empty());
+    CHECK(scene.optimize()->optimization.history->size() <= 4);
 }
 
 TEST_CASE("session: the number of iterations by hand stays with an edit of the same scene") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    scene.optimise();
-    scene.session.send(Optimise{Optimise::What::start});
-    scene.wait([](const Snapshot& s) { return s.optimisation.iterations_planned == 60; });
+    scene.optimize();
+    scene.session.send(Optimize{Optimize::What::start});
+    scene.wait([](const Snapshot& s) { return s.optimization.iterations_planned == 60; });
     scene.wait_ended();
     Document changed = *scene.document;
     changed.set("/bodies/0/positions/0/0", 0.1);  // built anew
-    CHECK(scene.apply(changed)->optimisation.iterations_planned == 60);
+    CHECK(scene.apply(changed)->optimization.iterations_planned == 60);
 }
 
 TEST_CASE("session: what was found is not shown as of the scene after an edit") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    const auto ended = scene.optimise();
-    REQUIRE(ended->optimisation.best_iteration == 30);
-    CHECK(ended->optimisation.history->back().epoch == ended->scene.epoch);
+    const auto ended = scene.optimize();
+    REQUIRE(ended->optimization.best_iteration == 30);
+    CHECK(ended->optimization.history->back().epoch == ended->scene.epoch);
     const Document before = *scene.document;
     Document changed = before;
     changed.set("/objective/0/target/0", 0.5);
     scene.apply(changed);
     const auto edited = scene.wait([](const Snapshot& s) {
         return s.reports.activity == Activity::idle && s.run.steps_computed == s.run.steps &&
-               s.optimisation.shown_iteration == -1;
+               s.optimization.shown_iteration == -1;
     });
-    CHECK(edited->scene.epoch != edited->optimisation.history->back().epoch);
-    CHECK(edited->optimisation.best_iteration == -1);
-    CHECK(edited->optimisation.stop_reason.empty());
+    CHECK(edited->scene.epoch != edited->optimization.history->back().epoch);
+    CHECK(edited->optimization.best_iteration == -1);
+    CHECK(edited->optimization.stop_reason.empty());
     CHECK(edited->run.loss > 1000 * ended->run.loss);
-    // Taken back, it is the loss that was optimised.
+    // Taken back, it is the loss that was optimized.
     scene.apply(before);
     const auto back =
         scene.wait([&](const Snapshot& s) { return s.scene.epoch == ended->scene.epoch; });
-    CHECK(back->optimisation.best_iteration == 30);
+    CHECK(back->optimization.best_iteration == 30);
     // So it is when what was found is written into the scene.
     scene.session.send(Accept{17});
     const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 17; });
     CHECK(scene.apply(*answered->handover.answer)->scene.epoch == ended->scene.epoch);
-    CHECK(scene.wait([](const Snapshot& s) { return !s.optimisation.unaccepted; })
-              ->optimisation.best_iteration == 30);
+    CHECK(scene.wait([](const Snapshot& s) { return !s.optimization.unaccepted; })
+              ->optimization.best_iteration == 30);
 }
 
-TEST_CASE("session: an optimisation that has converged has ended well") {
+TEST_CASE("session: an optimization that has converged has ended well") {
     OpenScene scene(test::scene_file("soft_beam.json"));
-    scene.optimise();
+    scene.optimize();
     Document again = *scene.document;
     again.set("/optimizer/iterations", 200);
     scene.apply(again);
-    const auto ended = scene.optimise();
-    CHECK(ended->optimisation.stop_reason.starts_with("converged: "));
-    CHECK(ended->optimisation.stopped_well);
+    const auto ended = scene.optimize();
+    CHECK(ended->optimization.stop_reason.starts_with("converged: "));
+    CHECK(ended->optimization.stopped_well);
     // The gradient is next to nothing there, and right.
     scene.session.send(CheckGradient{});
     const auto checked = scene.wait([](const Snapshot& s) {
@@ -178,12 +178,12 @@ TEST_CASE("session: the range of a list is that of all its numbers") {
 
 TEST_CASE("session: any iteration can be shown, beside another one as a ghost") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    const auto history = scene.optimise()->optimisation.history;
+    const auto history = scene.optimize()->optimization.history;
     scene.session.send(Seek{30});
     scene.session.send(ShowIteration{3});
     scene.session.send(Ghost{12});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.shown_iteration == 3 && s.optimisation.ghost_iteration == 12;
+        return s.optimization.shown_iteration == 3 && s.optimization.ghost_iteration == 12;
     });
     const Scene written = Scene::load(scene.file);
     render::Frame frame = scene.frame_at(30);
@@ -195,7 +195,7 @@ TEST_CASE("session: any iteration can be shown, beside another one as a ghost") 
     scene.session.send(Ghost{});
     scene.session.send(ShowIteration{});
     scene.wait([](const Snapshot& s) {
-        return s.optimisation.shown_iteration == 30 && s.optimisation.ghost_iteration == -1;
+        return s.optimization.shown_iteration == 30 && s.optimization.ghost_iteration == -1;
     });
     frame = scene.frame_at(30);
     CHECK(std::isnan(scene.exchange->read(frame, "ghost position").front()));
@@ -206,12 +206,12 @@ TEST_CASE("session: trajectories stay within their memory, and are run again to 
     // 31 frames are some 14 kB. Some trajectories fit, 31 do not.
     constexpr std::int64_t limit = 120'000;
     OpenScene scene(test::scene_file("spring_cage.json"), limit);
-    const auto ended = scene.optimise();
+    const auto ended = scene.optimize();
     CHECK(ended->memory.frame_limit == limit);
     CHECK(ended->memory.frame_bytes <= limit);
     const auto kept = [](const Snapshot& s) {
         std::int64_t count = 0;
-        for (const IterationInfo& row : *s.optimisation.history) count += row.frames_kept ? 1 : 0;
+        for (const IterationInfo& row : *s.optimization.history) count += row.frames_kept ? 1 : 0;
         return count;
     };
     CHECK(kept(*ended) > 1);
@@ -223,11 +223,11 @@ TEST_CASE("session: trajectories stay within their memory, and are run again to 
         const auto shown = scene.wait([&](const Snapshot& s) {
             CHECK(s.memory.frame_bytes <= limit);
             // The loss comes a little later than the last step.
-            return s.optimisation.shown_iteration == iteration && s.run.steps_computed == 30 &&
+            return s.optimization.shown_iteration == iteration && s.run.steps_computed == 30 &&
                    !std::isnan(s.run.loss);
         });
         const render::Frame frame = scene.frame_at(30);
-        const auto& row = (*ended->optimisation.history)[static_cast<std::size_t>(iteration)];
+        const auto& row = (*ended->optimization.history)[static_cast<std::size_t>(iteration)];
         CHECK(shown->run.loss == row.loss);
         CHECK(scene.exchange->read(frame, "position") == position_after(written, *row.parameters));
     }
@@ -235,30 +235,30 @@ TEST_CASE("session: trajectories stay within their memory, and are run again to 
 
 TEST_CASE("session: a branch goes on from an older iteration") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    const auto before = scene.optimise();
+    const auto before = scene.optimize();
     scene.session.send(Branch{10});
-    scene.session.send(Optimise{Optimise::What::one});
+    scene.session.send(Optimize{Optimize::What::one});
     const auto after = scene.wait([](const Snapshot& s) {
-        return s.reports.activity == Activity::idle && s.optimisation.history->size() == 32;
+        return s.reports.activity == Activity::idle && s.optimization.history->size() == 32;
     });
-    const IterationInfo& row = after->optimisation.history->back();
+    const IterationInfo& row = after->optimization.history->back();
     CHECK(row.iteration == 31);
     CHECK(row.branched_from == 10);
     // Gradient descent has no memory: the same row as the one after iteration 10.
-    CHECK(row.loss == (*before->optimisation.history)[11].loss);
+    CHECK(row.loss == (*before->optimization.history)[11].loss);
 }
 
 TEST_CASE("session: accepting writes the parameters that are shown, and nothing else") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    const auto ended = scene.optimise();
+    const auto ended = scene.optimize();
     scene.session.send(ShowIteration{7});
-    scene.wait([](const Snapshot& s) { return s.optimisation.shown_iteration == 7; });
+    scene.wait([](const Snapshot& s) { return s.optimization.shown_iteration == 7; });
     scene.session.send(Accept{41});
     const auto answered = scene.wait([](const Snapshot& s) { return s.handover.answer_to == 41; });
     CHECK(answered->handover.answer_name == "Accept iteration 7");
     document::Document expected = *scene.document;
     expected.set("/forces/0/rest_length",
-                 document::written_form(*(*ended->optimisation.history)[7].parameters, 1, false));
+                 document::written_form(*(*ended->optimization.history)[7].parameters, 1, false));
     CHECK(answered->handover.answer->to_text() == expected.to_text());
     // Its values are those of that iteration from then on, in the scene as it runs.
     const auto applied = scene.apply(*answered->handover.answer);
@@ -266,56 +266,56 @@ TEST_CASE("session: accepting writes the parameters that are shown, and nothing 
     scene.session.send(ShowIteration{});
     const auto shown = scene.wait([&](const Snapshot& s) {
         return s.reports.activity == Activity::idle && s.values.flat &&
-               *s.values.flat == *(*ended->optimisation.history)[7].parameters &&
+               *s.values.flat == *(*ended->optimization.history)[7].parameters &&
                s.run.steps_computed == 30;
     });
-    CHECK(shown->run.loss == (*ended->optimisation.history)[7].loss);
+    CHECK(shown->run.loss == (*ended->optimization.history)[7].loss);
     scene.session.send(Revert{});
     scene.session.send(Reset{});
     const auto reset = scene.wait([](const Snapshot& s) {
         return s.reports.activity == Activity::idle && s.run.step == 0 &&
                s.run.steps_computed == 30;
     });
-    CHECK(*reset->values.flat == *(*ended->optimisation.history)[7].parameters);
+    CHECK(*reset->values.flat == *(*ended->optimization.history)[7].parameters);
     // Nothing is lost: the iterations can be shown, and others follow them.
-    REQUIRE(reset->optimisation.history->size() == ended->optimisation.history->size());
+    REQUIRE(reset->optimization.history->size() == ended->optimization.history->size());
     scene.session.send(ShowIteration{3});
     const auto third = scene.wait([](const Snapshot& s) {
-        return s.optimisation.shown_iteration == 3 && s.run.steps_computed == 30;
+        return s.optimization.shown_iteration == 3 && s.run.steps_computed == 30;
     });
-    CHECK(third->run.loss == (*ended->optimisation.history)[3].loss);
+    CHECK(third->run.loss == (*ended->optimization.history)[3].loss);
     scene.session.send(Reset{});
-    scene.session.send(Optimise{Optimise::What::one});
+    scene.session.send(Optimize{Optimize::What::one});
     const auto more = scene.wait([&](const Snapshot& s) {
         return s.reports.activity == Activity::idle &&
-               s.optimisation.history->size() == ended->optimisation.history->size() + 2;
+               s.optimization.history->size() == ended->optimization.history->size() + 2;
     });
-    CHECK(*(*more->optimisation.history)[ended->optimisation.history->size()].parameters ==
-          *(*ended->optimisation.history)[7].parameters);
+    CHECK(*(*more->optimization.history)[ended->optimization.history->size()].parameters ==
+          *(*ended->optimization.history)[7].parameters);
 }
 
 TEST_CASE("session: what iterations hold is bounded, shown, and thinned out evenly") {
-    const auto optimised = [](std::int64_t memory) {
+    const auto optimized = [](std::int64_t memory) {
         auto scene = std::make_unique<OpenScene>(test::scene_file("spring_cage.json"), memory);
-        scene->optimise();
+        scene->optimize();
         return scene;
     };
-    const auto all = optimised(64 << 20), few = optimised(24'000);
+    const auto all = optimized(64 << 20), few = optimized(24'000);
     const auto every = all->session.snapshot();
     const auto kept =
-        few->wait([](const Snapshot& s) { return s.optimisation.history->size() == 31; });
+        few->wait([](const Snapshot& s) { return s.optimization.history->size() == 31; });
     const auto parameters =
-        static_cast<std::int64_t>(every->optimisation.history->front().parameters->size());
+        static_cast<std::int64_t>(every->optimization.history->front().parameters->size());
     const std::int64_t row = std::int64_t{2} * 8 * parameters;  // with the gradient
     CHECK(every->memory.iteration_bytes == 31 * row);
     CHECK(kept->memory.iteration_bytes <= 24'000 / 8);
     CHECK(kept->memory.frame_bytes >= kept->memory.iteration_bytes);
     std::int64_t held = 0, gone = 0, farthest = 0, last = 0;
-    for (const IterationInfo& i : *kept->optimisation.history) {
+    for (const IterationInfo& i : *kept->optimization.history) {
         held += i.parameters ? row / 2 : 0;
         held += i.gradient ? row / 2 : 0;
         CHECK(i.can_show == (i.parameters != nullptr));
-        CHECK(i.loss == (*every->optimisation.history)[static_cast<std::size_t>(i.iteration)].loss);
+        CHECK(i.loss == (*every->optimization.history)[static_cast<std::size_t>(i.iteration)].loss);
         if (!i.can_show) {
             ++gone;
             continue;
@@ -325,25 +325,25 @@ TEST_CASE("session: what iterations hold is bounded, shown, and thinned out even
     }
     CHECK(held == kept->memory.iteration_bytes);
     CHECK(gone > 0);
-    CHECK(kept->optimisation.history->front().can_show);
-    CHECK(kept->optimisation.history->back().can_show);
-    CHECK((*kept->optimisation.history)[static_cast<std::size_t>(kept->optimisation.best_iteration)]
+    CHECK(kept->optimization.history->front().can_show);
+    CHECK(kept->optimization.history->back().can_show);
+    CHECK((*kept->optimization.history)[static_cast<std::size_t>(kept->optimization.best_iteration)]
               .can_show);
     CHECK(farthest <= 4);
     // A row without its gradient gets it back, bit for bit, when it is shown.
-    const auto bare = std::ranges::find_if(*kept->optimisation.history, [](const IterationInfo& i) {
+    const auto bare = std::ranges::find_if(*kept->optimization.history, [](const IterationInfo& i) {
         return i.can_show && !i.gradient;
     });
-    REQUIRE(bare != kept->optimisation.history->end());
+    REQUIRE(bare != kept->optimization.history->end());
     few->session.send(ShowIteration{bare->iteration});
     const auto shown = few->wait([&](const Snapshot& s) {
-        return s.optimisation.shown_iteration == bare->iteration && s.values.gradient != nullptr;
+        return s.optimization.shown_iteration == bare->iteration && s.values.gradient != nullptr;
     });
     CHECK(*shown->values.gradient ==
-          *(*every->optimisation.history)[static_cast<std::size_t>(bare->iteration)].gradient);
+          *(*every->optimization.history)[static_cast<std::size_t>(bare->iteration)].gradient);
     // One that cannot be shown says so.
     const auto lost =
-        std::ranges::find(*kept->optimisation.history, false, &IterationInfo::can_show);
+        std::ranges::find(*kept->optimization.history, false, &IterationInfo::can_show);
     few->session.send(ShowIteration{lost->iteration});
     few->wait([&](const Snapshot& s) {
         return s.reports.log &&
@@ -358,41 +358,41 @@ TEST_CASE("session: a history of more iterations than are kept is the coarser th
         whole(test::scene_file("spring_cage.json"));
     for (OpenScene* s : {&scene, &whole})
         for (int runs = 0; runs < 5; ++runs) {  // of 30 iterations each
-            s->session.send(Optimise{Optimise::What::start});
+            s->session.send(Optimize{Optimize::What::start});
             s->wait([&](const Snapshot& now) {
                 return now.reports.activity == Activity::idle &&
-                       !now.optimisation.history->empty() &&
-                       now.optimisation.history->back().iteration == std::int64_t{30} * (runs + 1);
+                       !now.optimization.history->empty() &&
+                       now.optimization.history->back().iteration == std::int64_t{30} * (runs + 1);
             });
         }
     const auto kept = scene.session.snapshot(), every = whole.session.snapshot();
-    REQUIRE(every->optimisation.history->size() == 151);
-    CHECK(kept->optimisation.history->size() <= 40);
-    CHECK(kept->optimisation.history->size() >= 20);
-    CHECK(kept->optimisation.history->front().iteration == 0);
-    CHECK(kept->optimisation.history->back().iteration == 150);
-    CHECK(kept->optimisation.best_iteration == every->optimisation.best_iteration);
+    REQUIRE(every->optimization.history->size() == 151);
+    CHECK(kept->optimization.history->size() <= 40);
+    CHECK(kept->optimization.history->size() >= 20);
+    CHECK(kept->optimization.history->front().iteration == 0);
+    CHECK(kept->optimization.history->back().iteration == 150);
+    CHECK(kept->optimization.best_iteration == every->optimization.best_iteration);
     std::int64_t before = -1, bytes = 0;
     bool best = false;
-    for (const IterationInfo& row : *kept->optimisation.history) {
+    for (const IterationInfo& row : *kept->optimization.history) {
         CHECK(row.iteration > before);
         before = row.iteration;
-        best |= row.iteration == kept->optimisation.best_iteration;
+        best |= row.iteration == kept->optimization.best_iteration;
         CHECK(row.loss ==
-              (*every->optimisation.history)[static_cast<std::size_t>(row.iteration)].loss);
+              (*every->optimization.history)[static_cast<std::size_t>(row.iteration)].loss);
         bytes += static_cast<std::int64_t>(row.parameters->size() + row.gradient->size()) * 8;
     }
     CHECK(best);
     CHECK(kept->memory.iteration_bytes == bytes);
     // One that is gone: the one before it that was kept is shown.
     std::size_t gap = 1;
-    while ((*kept->optimisation.history)[gap].iteration ==
-           (*kept->optimisation.history)[gap - 1].iteration + 1)
+    while ((*kept->optimization.history)[gap].iteration ==
+           (*kept->optimization.history)[gap - 1].iteration + 1)
         ++gap;
-    const std::int64_t there = (*kept->optimisation.history)[gap - 1].iteration;
+    const std::int64_t there = (*kept->optimization.history)[gap - 1].iteration;
     scene.session.send(ShowIteration{there + 1});
     const auto shown = scene.wait([&](const Snapshot& s) {
-        return s.optimisation.shown_iteration == there && s.run.steps_computed == s.run.steps;
+        return s.optimization.shown_iteration == there && s.run.steps_computed == s.run.steps;
     });
-    CHECK(shown->run.loss == (*every->optimisation.history)[static_cast<std::size_t>(there)].loss);
+    CHECK(shown->run.loss == (*every->optimization.history)[static_cast<std::size_t>(there)].loss);
 }

@@ -1,4 +1,4 @@
-// The optimisation: its state, and the history of its iterations.
+// The optimization: its state, and the history of its iterations.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hindcast::session {
 
-// One row of the optimisation's history. Its numbers never change.
+// One row of the optimization's history. Its numbers never change.
 struct IterationInfo {
     std::int64_t iteration = 0;  // counted across branches
     std::int64_t branched_from = -1;
@@ -27,8 +27,8 @@ struct IterationInfo {
     bool can_show = true;
 };
 
-struct OptimisationSnapshot {
-    std::string optimiser;  // "adam, rate 0.05"; empty: the scene has no parameters
+struct OptimizationSnapshot {
+    std::string optimizer;  // "adam, rate 0.05"; empty: the scene has no parameters
     Live live{.on = false};
     bool live_waits = false;  // for an edit: it has ended, and would go on
     std::int64_t iterations_planned = 0;

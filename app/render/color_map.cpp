@@ -1,10 +1,10 @@
 // viridis and magma (Smith, van der Walt and Firing, CC0) by polynomials of sixth degree that Matt
 // Zucker fitted to them and gave to the public domain; turbo (Mikhailov) by a cubic through 17 of
-// its colours, at most 3 of 255 off; coolwarm and purple_orange computed as Kenneth Moreland's
+// its colors, at most 3 of 255 off; coolwarm and purple_orange computed as Kenneth Moreland's
 // "Diverging Color Maps for Scientific Visualization" (2009) defines them, in his Msh space;
 // cubehelix by the formula of D. A. Green, "A colour scheme for the display of astronomical
-// intensity images" (2011), equation 2; grey even in CIE L*, from 5 to 95.
-#include "app/render/colour_map.hpp"
+// intensity images" (2011), equation 2; gray even in CIE L*, from 5 to 95.
+#include "app/render/color_map.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -122,19 +122,19 @@ double middle_hue(const Rgb& saturated, double middle) {
     return saturated[2] > -third_of_pi ? saturated[2] + spin : saturated[2] - spin;
 }
 
-// Moreland's map between two saturated colours.
+// Moreland's map between two saturated colors.
 Rgb diverging(const Rgb& first, const Rgb& last, double t) {
     const Rgb cool = msh_of(first), warm = msh_of(last);
     const double middle = std::max({cool[0], warm[0], 88.0});
     const Rgb& end = t < 0.5 ? cool : warm;
-    const Rgb centre = {middle, 0, middle_hue(end, middle)};
+    const Rgb center = {middle, 0, middle_hue(end, middle)};
     const double s = t < 0.5 ? 2 * t : 2 - 2 * t;  // 0 at the end, 1 in the middle
     Rgb msh;
-    for (std::size_t c = 0; c < 3; ++c) msh[c] = (1 - s) * end[c] + s * centre[c];
+    for (std::size_t c = 0; c < 3; ++c) msh[c] = (1 - s) * end[c] + s * center[c];
     return rgb_of_msh(msh);
 }
 
-// Green's helix around the grey diagonal: start 0.5, -1.5 turns, hue 1, gamma 1.
+// Green's helix around the gray diagonal: start 0.5, -1.5 turns, hue 1, gamma 1.
 Rgb cubehelix(double t) {
     const double angle = 2 * std::numbers::pi * (0.5 / 3 + 1 - 1.5 * t);
     const double amplitude = t * (1 - t) / 2;
@@ -143,24 +143,24 @@ Rgb cubehelix(double t) {
             t + amplitude * (-0.29227 * c - 0.90649 * s), t + amplitude * 1.97294 * c};
 }
 
-Rgb colour_of(ColourMap map, double t) {
+Rgb color_of(ColorMap map, double t) {
     switch (map) {
-        case ColourMap::viridis: return polynomial(viridis, t);
-        case ColourMap::magma: return polynomial(magma, t);
-        case ColourMap::turbo: return through_turbo(t);
-        case ColourMap::coolwarm: return diverging({0.230, 0.299, 0.754}, {0.706, 0.016, 0.150}, t);
-        case ColourMap::cubehelix: return cubehelix(t);
-        case ColourMap::grey: return rgb_of_lab({5 + 90 * t, 0, 0});
-        case ColourMap::purple_orange:
+        case ColorMap::viridis: return polynomial(viridis, t);
+        case ColorMap::magma: return polynomial(magma, t);
+        case ColorMap::turbo: return through_turbo(t);
+        case ColorMap::coolwarm: return diverging({0.230, 0.299, 0.754}, {0.706, 0.016, 0.150}, t);
+        case ColorMap::cubehelix: return cubehelix(t);
+        case ColorMap::gray: return rgb_of_lab({5 + 90 * t, 0, 0});
+        case ColorMap::purple_orange:
             return diverging({0.436, 0.308, 0.631}, {0.759, 0.334, 0.046}, t);
     }
     return {};
 }
 
-ColourTable make_table(ColourMap map) {
-    ColourTable table{};
+ColorTable make_table(ColorMap map) {
+    ColorTable table{};
     for (std::size_t i = 0; i < table.size(); ++i) {
-        const Rgb rgb = colour_of(map, static_cast<double>(i) / 255);
+        const Rgb rgb = color_of(map, static_cast<double>(i) / 255);
         for (std::size_t c = 0; c < 3; ++c)
             table[i][c] =
                 static_cast<std::uint8_t>(std::lround(std::clamp(rgb[c], 0.0, 1.0) * 255));
@@ -171,11 +171,10 @@ ColourTable make_table(ColourMap map) {
 
 }  // namespace
 
-const ColourTable& colour_table(ColourMap map) {
-    static const std::array<ColourTable, colour_maps> tables = [] {
-        std::array<ColourTable, colour_maps> made{};
-        for (std::size_t k = 0; k < colour_maps; ++k)
-            made[k] = make_table(static_cast<ColourMap>(k));
+const ColorTable& color_table(ColorMap map) {
+    static const std::array<ColorTable, color_maps> tables = [] {
+        std::array<ColorTable, color_maps> made{};
+        for (std::size_t k = 0; k < color_maps; ++k) made[k] = make_table(static_cast<ColorMap>(k));
         return made;
     }();
     return tables[static_cast<std::size_t>(map)];
@@ -214,12 +213,12 @@ double number_at(const std::array<double, 2>& range, bool logarithmic, double pa
     return size(part, std::max(low, smallest_log_part * high), high);
 }
 
-Colour colour_at(ColourMap map, double t) {
+Color color_at(ColorMap map, double t) {
     const double clamped = t >= 0 ? std::min(t, 1.0) : 0;
-    const auto& entry = colour_table(map)[static_cast<std::size_t>(std::lround(clamped * 255))];
-    Colour colour{};
-    for (std::size_t c = 0; c < 4; ++c) colour[c] = static_cast<float>(entry[c]) / 255.0F;
-    return colour;
+    const auto& entry = color_table(map)[static_cast<std::size_t>(std::lround(clamped * 255))];
+    Color color{};
+    for (std::size_t c = 0; c < 4; ++c) color[c] = static_cast<float>(entry[c]) / 255.0F;
+    return color;
 }
 
 }  // namespace hindcast::render

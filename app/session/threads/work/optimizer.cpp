@@ -1,4 +1,4 @@
-#include "app/session/threads/work/optimiser.hpp"
+#include "app/session/threads/work/optimizer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace hindcast::session {
 
 namespace {
 
-// "iteration 7 of 30"; a live optimisation has no end.
+// "iteration 7 of 30"; a live optimization has no end.
 std::string iteration_text(std::int64_t iteration, std::int64_t planned, bool live) {
     return "iteration " + std::to_string(iteration) +
            (live ? "" : " of " + std::to_string(planned));
@@ -18,7 +18,7 @@ std::string iteration_text(std::int64_t iteration, std::int64_t planned, bool li
 
 }  // namespace
 
-Optimiser::Optimiser(RunnerState& state, Interrupts& interrupts, History& history,
+Optimizer::Optimizer(RunnerState& state, Interrupts& interrupts, History& history,
                      BuiltScenes& scenes, TrajectoryRuns& trajectories, GradientRuns& gradients,
                      Launches& launches)
     : state_(state),
@@ -35,13 +35,13 @@ Optimiser::Optimiser(RunnerState& state, Interrupts& interrupts, History& histor
 
 // ---------------------------------------------------------------- edits and commands
 
-void Optimiser::follow_numbers() {
+void Optimizer::follow_numbers() {
     const bool rested = state_.rests;
     live_.rest(false);
     if (rested) optimization_.make();
 }
 
-SceneOptimization::Carried Optimiser::leave(bool fresh) {
+SceneOptimization::Carried Optimizer::leave(bool fresh) {
     SceneOptimization::Carried carried;
     if (fresh)
         optimization_.drop();
@@ -51,14 +51,14 @@ SceneOptimization::Carried Optimiser::leave(bool fresh) {
     return carried;
 }
 
-void Optimiser::enter(const SceneOptimization::Carried& carried, bool fresh) {
+void Optimizer::enter(const SceneOptimization::Carried& carried, bool fresh) {
     const bool possible = state_.now.scene->has_objective && state_.now.scene->has_parameters;
-    state_.optimising = state_.optimising && !fresh && possible;
+    state_.optimizing = state_.optimizing && !fresh && possible;
     if (possible) optimization_.enter(carried);
     rows_.branch_from(-1);
 }
 
-void Optimiser::publish_scene(bool fresh) {
+void Optimizer::publish_scene(bool fresh) {
     if (fresh) {
         rows_.forget_time();
         live_.turn_off();
@@ -66,20 +66,20 @@ void Optimiser::publish_scene(bool fresh) {
     optimization_.publish();
 }
 
-void Optimiser::stop() {
-    state_.optimising = false;
+void Optimizer::stop() {
+    state_.optimizing = false;
     live_.rest(false);
 }
 
-void Optimiser::steer(Optimise::What what) {
-    using What = Optimise::What;
+void Optimizer::steer(Optimize::What what) {
+    using What = Optimize::What;
     live_.rest(false);
     if (what == What::pause) {
-        state_.optimising = false;
+        state_.optimizing = false;
         return;
     }
     if (what == What::stop) {
-        state_.optimising = false;
+        state_.optimizing = false;
         optimization_.drop();
         const Lock lock(shared_.mutex);
         rows_.branch_from(shared_.history.last_iteration());
@@ -89,7 +89,7 @@ void Optimiser::steer(Optimise::What what) {
     if (!optimization_) optimization_.make();
     if (optimization_.has_begun() && optimization_.iteration() >= optimization_->iterations())
         optimization_.lengthen();
-    state_.optimising = true;
+    state_.optimizing = true;
     const int one = optimization_.has_begun() ? 1 : 2;  // the first row is before any update
     rows_left_ = what == What::one ? one : -1;
     rows_.begin_slice();
@@ -103,7 +103,7 @@ void Optimiser::steer(Optimise::What what) {
 
 // ---------------------------------------------------------------- rows
 
-std::optional<Ensemble::Result> Optimiser::evaluate(const std::vector<double>& values,
+std::optional<Ensemble::Result> Optimizer::evaluate(const std::vector<double>& values,
                                                     bool gradient) {
     const TrajectoryPointer t = trajectories_.make(
         state_.now.scene, -1, state_.base, std::make_shared<const std::vector<double>>(values));
@@ -132,13 +132,13 @@ std::optional<Ensemble::Result> Optimiser::evaluate(const std::vector<double>& v
 }
 
 // 0 .. 1; -1: unknown. `of_none`: the progress if no iterations are planned.
-double Optimiser::progress_at(std::int64_t iteration, double of_none) {
+double Optimizer::progress_at(std::int64_t iteration, double of_none) {
     if (live_.is_on()) return -1;
     const std::int64_t planned = optimization_->iterations();
     return planned > 0 ? static_cast<double>(iteration) / static_cast<double>(planned) : of_none;
 }
 
-bool Optimiser::add_row(const Optimization::Row& row) {
+bool Optimizer::add_row(const Optimization::Row& row) {
     optimization_.note_row(row.iteration);
     state_.values = std::make_shared<const std::vector<double>>(row.parameters);
     const SceneRevisionPointer revision = history_.revision();
@@ -160,7 +160,7 @@ bool Optimiser::add_row(const Optimization::Row& row) {
     return !interrupts_.stops_row() && !looks_elsewhere();
 }
 
-void Optimiser::wait_for_next_row() {
+void Optimizer::wait_for_next_row() {
     if (live_.has_rate()) {
         const Clock::time_point due = live_.next_row();
         while (Clock::now() < due && !interrupts_.stops_row() && !looks_elsewhere()) {
@@ -173,7 +173,7 @@ void Optimiser::wait_for_next_row() {
     live_.note_row();
 }
 
-bool Optimiser::looks_elsewhere() const {
+bool Optimizer::looks_elsewhere() const {
     const Lock lock(shared_.mutex);
     const auto missing = [&](const std::optional<std::int64_t>& iteration) {
         if (!iteration) return false;
@@ -181,14 +181,14 @@ bool Optimiser::looks_elsewhere() const {
         return !t || (!t->complete && !t->failed);
     };
     return missing(shared_.wanted.iteration) ||
-           (shared_.draft.optimisation.ghost_problem.empty() && missing(shared_.wanted.ghost));
+           (shared_.draft.optimization.ghost_problem.empty() && missing(shared_.wanted.ghost));
 }
 
-void Optimiser::run() {
+void Optimizer::run() {
     state_.load();
     const std::int64_t begin = optimization_.has_begun() ? optimization_.iteration() : 0;
     const std::int64_t planned = optimization_->iterations();
-    state_.activity.set(Activity::optimising, iteration_text(begin, planned, live_.is_on()),
+    state_.activity.set(Activity::optimizing, iteration_text(begin, planned, live_.is_on()),
                         progress_at(begin, -1));
     optimization_->set_evaluator([this](const std::vector<double>& values, bool gradient) {
         return evaluate(values, gradient);
@@ -203,11 +203,11 @@ void Optimiser::run() {
     end(outcome);
 }
 
-void Optimiser::end(const Optimization::Outcome& outcome) {
+void Optimizer::end(const Optimization::Outcome& outcome) {
     using Stop = Optimization::Stop;
     const bool minimum = live_.is_on() && !live_.end().empty();
     if (outcome.stop == Stop::stopped && !minimum) {
-        if (rows_left_ == 0) state_.optimising = false;
+        if (rows_left_ == 0) state_.optimizing = false;
         return;
     }
     if (live_.is_on() && outcome.stop == Stop::iterations) {
@@ -221,7 +221,7 @@ void Optimiser::end(const Optimization::Outcome& outcome) {
     if (waits)
         live_.rest(true);
     else
-        state_.optimising = false;
+        state_.optimizing = false;
     std::string reason = minimum ? live_.end() : outcome.reason;
     const TrajectoryPointer last = rows_.last_run();
     if (outcome.stop == Stop::not_finite && last) {
@@ -240,12 +240,12 @@ void Optimiser::end(const Optimization::Outcome& outcome) {
     shared_.growing = nullptr;
     shared_.note_stop(
         reason, minimum || outcome.stop == Stop::converged || outcome.stop == Stop::iterations);
-    if (!waits) shared_.log(LogLine::Level::information, "the optimisation has ended: " + reason);
+    if (!waits) shared_.log(LogLine::Level::information, "the optimization has ended: " + reason);
 }
 
 // ---------------------------------------------------------------- branches
 
-void Optimiser::branch(const Branch& command) {
+void Optimizer::branch(const Branch& command) {
     const std::int64_t iteration = command.iteration;
     {
         const Lock lock(shared_.mutex);
@@ -282,7 +282,7 @@ void Optimiser::branch(const Branch& command) {
     if (!shown) trajectories_.show_current();
 }
 
-void Optimiser::revert() {
+void Optimizer::revert() {
     stop();
     state_.values = state_.written;
     optimization_.drop();
@@ -295,7 +295,7 @@ void Optimiser::revert() {
     trajectories_.show_current();
 }
 
-void Optimiser::reset() {
+void Optimizer::reset() {
     stop();
     rows_.branch_from(-1);
     state_.values = state_.written;

@@ -1,4 +1,4 @@
-#include "app/session/frames/colour_range.hpp"
+#include "app/session/frames/color_range.hpp"
 
 #include <algorithm>
 
@@ -8,10 +8,10 @@ namespace {
 
 using Range = std::optional<std::array<double, 2>>;
 
-// The gradient that the colours come from; null: they come from something else, or there is none yet.
-SharedValues gradient_for(const Trajectory& t, const std::string& colour) {
-    const auto source = t.scene->colour_sources.find(colour);
-    const bool needed = source != t.scene->colour_sources.end() &&
+// The gradient that the colors come from; null: they come from something else, or there is none yet.
+SharedValues gradient_for(const Trajectory& t, const std::string& color) {
+    const auto source = t.scene->color_sources.find(color);
+    const bool needed = source != t.scene->color_sources.end() &&
                         source->second.kind == ValueSource::Kind::quantity_gradient;
     return needed ? t.gradient : nullptr;
 }
@@ -23,14 +23,14 @@ Range joined(const Range& a, const Range& b) {
 
 }  // namespace
 
-ColourJob::Found ColourJob::measure(FrameWriter& writer,
-                                    std::chrono::steady_clock::time_point until) {
+ColorJob::Found ColorJob::measure(FrameWriter& writer,
+                                  std::chrono::steady_clock::time_point until) {
     Found found;
     try {
         for (const Moment& moment : moments) {
             job.input.frame = moment.frame;
             job.input.adjoint = moment.adjoint;
-            found.range = joined(found.range, writer.colour_range(job));
+            found.range = joined(found.range, writer.color_range(job));
             ++found.measured;
             if (std::chrono::steady_clock::now() >= until) break;
         }
@@ -40,23 +40,23 @@ ColourJob::Found ColourJob::measure(FrameWriter& writer,
     return found;
 }
 
-std::optional<ColourJob> ColourRangeOfRun::next(const TrajectoryPointer& trajectory,
-                                                const FrameContents& contents) {
+std::optional<ColorJob> ColorRangeOfRun::next(const TrajectoryPointer& trajectory,
+                                              const FrameContents& contents) {
     const bool any =
-        trajectory && (!contents.colour.empty() || !trajectory->scene->plan.fields.empty());
+        trajectory && (!contents.color.empty() || !trajectory->scene->plan.fields.empty());
     if (!any) {
         *this = {};
         return std::nullopt;
     }
     const Trajectory& t = *trajectory;
     if (!is_of(trajectory, contents)) {
-        const bool follows = colour_ == contents.colour && scene_.lock() == t.scene;
+        const bool follows = color_ == contents.color && scene_.lock() == t.scene;
         const Range before = follows ? (complete_ ? found_ : joined(before_, found_)) : Range();
         *this = {};
         trajectory_ = trajectory;
         scene_ = t.scene;
-        gradient_ = gradient_for(t, contents.colour);
-        colour_ = contents.colour;
+        gradient_ = gradient_for(t, contents.color);
+        color_ = contents.color;
         before_ = before;
     }
     if (complete_) return std::nullopt;
@@ -64,8 +64,8 @@ std::optional<ColourJob> ColourRangeOfRun::next(const TrajectoryPointer& traject
         complete_ = t.failed || t.of_mouse_pull;
         return std::nullopt;
     }
-    const auto source = t.scene->colour_sources.find(colour_);
-    const bool of_adjoints = source != t.scene->colour_sources.end() &&
+    const auto source = t.scene->color_sources.find(color_);
+    const bool of_adjoints = source != t.scene->color_sources.end() &&
                              source->second.kind == ValueSource::Kind::array_gradient;
     if (of_adjoints && !t.adjoints_complete) {
         complete_ = t.gradient_failed;
@@ -76,7 +76,7 @@ std::optional<ColourJob> ColourRangeOfRun::next(const TrajectoryPointer& traject
         complete_ = t.complete || t.failed;
         return std::nullopt;
     }
-    ColourJob job;
+    ColorJob job;
     job.job.scene = t.scene;
     job.job.trajectory = trajectory;
     job.job.base = t.base;
@@ -94,7 +94,7 @@ std::optional<ColourJob> ColourRangeOfRun::next(const TrajectoryPointer& traject
     return job;
 }
 
-void ColourRangeOfRun::take(const ColourJob& job, const ColourJob::Found& found) {
+void ColorRangeOfRun::take(const ColorJob& job, const ColorJob::Found& found) {
     if (found.measured == 0 || !is_of(job.job.trajectory, job.job.input.contents) ||
         (gradient_ && gradient_ != job.job.input.gradient))
         return;  // of what was shown before
@@ -102,21 +102,21 @@ void ColourRangeOfRun::take(const ColourJob& job, const ColourJob::Found& found)
     found_ = joined(found_, found.range);
 }
 
-bool ColourRangeOfRun::is_of(const TrajectoryPointer& trajectory,
-                             const FrameContents& contents) const {
-    return trajectory && trajectory_.lock() == trajectory && colour_ == contents.colour &&
-           gradient_ == gradient_for(*trajectory, colour_);
+bool ColorRangeOfRun::is_of(const TrajectoryPointer& trajectory,
+                            const FrameContents& contents) const {
+    return trajectory && trajectory_.lock() == trajectory && color_ == contents.color &&
+           gradient_ == gradient_for(*trajectory, color_);
 }
 
-std::optional<ColourRange> ColourRangeOfRun::range(const TrajectoryPointer& trajectory,
-                                                   const FrameContents& contents) const {
+std::optional<ColorRange> ColorRangeOfRun::range(const TrajectoryPointer& trajectory,
+                                                 const FrameContents& contents) const {
     const bool same = is_of(trajectory, contents);
-    if (!same && (!trajectory || scene_.lock() != trajectory->scene || colour_ != contents.colour))
+    if (!same && (!trajectory || scene_.lock() != trajectory->scene || color_ != contents.color))
         return std::nullopt;
     const bool complete = same && complete_;
     const Range range = complete_ ? found_ : joined(before_, found_);
     if (!range && !complete) return std::nullopt;
-    return ColourRange{colour_, range, complete};
+    return ColorRange{color_, range, complete};
 }
 
 }  // namespace hindcast::session

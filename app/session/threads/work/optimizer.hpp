@@ -1,4 +1,4 @@
-// The optimisation: rows, branches, and how the user steers it. It runs in slices: a row that an
+// The optimization: rows, branches, and how the user steers it. It runs in slices: a row that an
 // edit or a pause ends is followed by another run(), which goes on from the parameters as they then
 // are.
 #pragma once
@@ -17,18 +17,18 @@
 
 namespace hindcast::session {
 
-class Optimiser {
+class Optimizer {
 public:
-    Optimiser(RunnerState& state, Interrupts& interrupts, History& history, BuiltScenes& scenes,
+    Optimizer(RunnerState& state, Interrupts& interrupts, History& history, BuiltScenes& scenes,
               TrajectoryRuns& trajectories, GradientRuns& gradients, Launches& launches);
 
-    // Computes rows until something else is to be done. Needs RunnerState::optimising.
+    // Computes rows until something else is to be done. Needs RunnerState::optimizing.
     void run();
     // True if the user wants to see a trajectory that must be run first, between two rows.
     bool looks_elsewhere() const;
 
     // ---- the user's commands ----
-    void steer(Optimise::What what);
+    void steer(Optimize::What what);
     void set_live(const Live& live) { live_.set(live); }
     // Throws Error if the iteration's scene or parameters are gone.
     void branch(const Branch& command);
@@ -37,7 +37,7 @@ public:
     void stop();   // after an error
 
     // ---- edits ----
-    // Numbers were edited: an optimisation that rests begins anew.
+    // Numbers were edited: an optimization that rests begins anew.
     void follow_numbers();
     // Another simulation takes over. Call leave() before, enter() after, and publish_scene() under
     // the shared lock. `fresh`: it is of another scene.

@@ -1,4 +1,4 @@
-#include "app/session/threads/playback/colour_measure.hpp"
+#include "app/session/threads/playback/color_measure.hpp"
 
 #include <utility>
 
@@ -6,31 +6,31 @@ namespace hindcast::session {
 
 using namespace std::chrono_literals;
 
-void ColourMeasure::measure(Lock& lock) {
+void ColorMeasure::measure(Lock& lock) {
     // A little at a time: the next frame must not wait for it.
     constexpr auto share = 2ms;
     has_more_ = false;
     if (job_) {
-        if (!shared_.frame_requests.colour_found)
+        if (!shared_.frame_requests.color_found)
             return;  // the runner is measuring, and wakes this thread
-        range_.take(*job_, *shared_.frame_requests.colour_found);
-        shared_.frame_requests.colour_found.reset();
+        range_.take(*job_, *shared_.frame_requests.color_found);
+        shared_.frame_requests.color_found.reset();
         job_.reset();
     }
-    std::optional<ColourJob> job = next();
+    std::optional<ColorJob> job = next();
     if (job && writer_ != nullptr) {
         lock.unlock();
-        const ColourJob::Found found = job->measure(*writer_, Clock::now() + share);
+        const ColorJob::Found found = job->measure(*writer_, Clock::now() + share);
         lock.lock();
         if (found.failure) shared_.fail_frame(*found.failure);
         range_.take(*job, found);
         job = next();
     } else if (job) {
-        shared_.frame_requests.colour_job = job;
+        shared_.frame_requests.color_job = job;
         job_ = std::exchange(job, std::nullopt);
         shared_.wake_runner();
     }
-    if (range() != shared_.draft.view.colour_range) shared_.changed = true;
+    if (range() != shared_.draft.view.color_range) shared_.changed = true;
     has_more_ = job.has_value();
 }
 

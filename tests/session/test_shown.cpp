@@ -213,7 +213,7 @@ TEST_CASE("session: contact forces of robots are arrows at places of their own")
     OpenScene scene(file);
     const auto complete = scene.wait_complete();
     scene.session.send(Seek{30});
-    const ShownField* const force = field_of(complete->view.arrows, "contact force");
+    const ShownField* const force = field_of(complete->view.arrows, "contact force between bodies");
     REQUIRE(force != nullptr);
     CHECK(force->unit == "N");
     REQUIRE(field_of(complete->view.arrows, "site axis") != nullptr);
@@ -227,18 +227,19 @@ TEST_CASE("session: contact forces of robots are arrows at places of their own")
         }
         throw Error("no arrows have this channel");
     };
-    const std::size_t forces = drawable("contact force of robot"),
+    const std::size_t forces = drawable("contact force between bodies of robot"),
                       axes = drawable("site axis of robot"), others = drawable("arrows");
     const auto none = [](const render::Frame& frame, std::size_t k) {
         return frame.numbers[k] == std::vector<double>{0};
     };
-    look(scene, "", "contact force");
+    look(scene, "", "contact force between bodies");
     const render::Frame frame = scene.frame_at(30);
     CHECK_FALSE(none(frame, forces));
     CHECK(none(frame, axes));
     CHECK(none(frame, others));
-    const auto places = scene.exchange->read(frame, "places of contact force of robot"),
-               vectors = scene.exchange->read(frame, "contact force of robot");
+    const auto places =
+                   scene.exchange->read(frame, "places of contact force between bodies of robot"),
+               vectors = scene.exchange->read(frame, "contact force between bodies of robot");
     REQUIRE(vectors.size() == 12);
     // At its four lower corners, together its weight.
     double sum = 0;
@@ -252,5 +253,6 @@ TEST_CASE("session: contact forces of robots are arrows at places of their own")
     const render::Frame other = scene.frame_at(30);
     CHECK(none(other, forces));
     CHECK_FALSE(none(other, others));
-    for (const double x : scene.exchange->read(other, "contact force of robot")) CHECK(x == 0);
+    for (const double x : scene.exchange->read(other, "contact force between bodies of robot"))
+        CHECK(x == 0);
 }

@@ -8,7 +8,7 @@
 namespace hindcast::backend::cpu {
 
 namespace {
-constexpr double short_work = 64;  // ops per item: where masks cost a good part of the time
+constexpr double masked_work = 64;  // ops per item: where masks cost a good part of the time
 }
 
 ValueWriter::ValueWriter(const Plan& plan, const Embedding* embedding)
@@ -16,7 +16,7 @@ ValueWriter::ValueWriter(const Plan& plan, const Embedding* embedding)
       plan_(plan),
       embedding_(embedding),
       kernel_(plan.kernel),
-      splits_(embedding == nullptr && plan.width > 1 && plan.work <= short_work &&
+      splits_(embedding == nullptr && plan.width > 1 && plan.work <= masked_work &&
               plan.fixed_symbols.empty()),
       names_(plan.kernel.ops.size()),
       bases_(plan.kernel.ops.size()) {}

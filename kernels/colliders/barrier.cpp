@@ -137,10 +137,9 @@ KernelDef remember(const Form& form) {
             const V at = x[p];
             const V n = obstacle.normal(at);
             if (!form.smoothed) {
-                const Float force = normal_force[i], r = friction[0] * force / bristle_stiffness[0];
+                const Float force = normal_force[i];
                 const V z = Slip<D>(given, at, start[p], normal[i], bristle[i]).bent;
-                const Float length = norm(z);
-                const V kept = z * select(length <= r, Float(1), divz(r, length));
+                const V kept = kept_bristle<D>(z, friction[0] * force, bristle_stiffness[0]);
                 bristle[i] = select(force > 0.0, kept - n * dot(n, kept), V::filled(Float(0)));
             }
             normal[i] = n;

@@ -23,4 +23,12 @@ lang::Float bristle_energy(const lang::Vec<lang::Float, D>& bent, const lang::Fl
                   stiffness * r * (length - 0.5 * r));
 }
 
+// The rest of the way `bent` that the bristle keeps: no longer than the way at which it slips.
+template <int D>
+lang::Vec<lang::Float, D> kept_bristle(const lang::Vec<lang::Float, D>& bent,
+                                       const lang::Float& most, const lang::Float& stiffness) {
+    const lang::Float r = most / stiffness, length = norm(bent);
+    return bent * select(length <= r, lang::Float(1), divz(r, length));
+}
+
 }  // namespace hindcast::barrier

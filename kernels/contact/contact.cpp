@@ -47,6 +47,14 @@ struct Items {
     std::int64_t count() const { return static_cast<std::int64_t>(point.size()); }
 };
 
+using Arguments = std::vector<NamedArgument>;
+
+Arguments joined(const std::vector<Arguments>& lists) {
+    Arguments all;
+    for (const Arguments& list : lists) all.insert(all.end(), list.begin(), list.end());
+    return all;
+}
+
 class RigidObstacle final : public model::Instance {
 public:
     explicit RigidObstacle(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -175,33 +183,25 @@ private:
             all_.size() == 1 ? s.name() : s.name() + " " + std::to_string(number + 1);
         const std::int64_t n = items.count();
         const Array points = model.index_array(items.points, 5);
-        std::vector<NamedArgument> geoms{{"geom", model.index_array(items.geom, 1)}};
+        Arguments geoms{{"geom", model.index_array(items.geom, 1)}};
         for (const auto& [key, columns] :
              {std::pair("geom_pos", 3), std::pair("geom_quat", 4), std::pair("geom_size", 3)})
             geoms.emplace_back(key, number_of_geoms(model, robot, key, columns));
-        const auto with = [&](std::vector<NamedArgument> more) {
-            more.insert(more.end(), geoms.begin(), geoms.end());
-            return more;
-        };
+        const Arguments law{{"stiffness", *stiffness_}, {"reach", *reach_}};
         EnergyTerm barrier{name + ": barrier",
                            barrier_energy(items.kind),
                            n,
                            points,
-                           with({{"stiffness", *stiffness_}, {"reach", *reach_}}),
+                           joined({law, geoms}),
                            StepLimit{step_limit(items.kind), geoms}};
         model.add_energy(std::move(barrier));
-        const std::vector<NamedArgument> places{{"point", model.index_array(items.point, 1)},
-                                                {"body", model.index_array(items.body, 1)},
-                                                {"x", model.array("position")},
-                                                {"xpos", model.array(robot.name + ".xpos")},
-                                                {"xquat", model.array(robot.name + ".xquat")}};
-        const auto placed = [&](std::vector<NamedArgument> more) {
-            more.insert(more.end(), places.begin(), places.end());
-            return more;
-        };
-        std::vector<NamedArgument> shown =
-            placed(with({{"stiffness", *stiffness_}, {"reach", *reach_}}));
-        if (friction_) add_friction(model, name, items, points, with, placed, shown);
+        const Arguments places{{"point", model.index_array(items.point, 1)},
+                               {"body", model.index_array(items.body, 1)},
+                               {"x", model.array("position")},
+                               {"xpos", model.array(robot.name + ".xpos")},
+                               {"xquat", model.array(robot.name + ".xquat")}};
+        Arguments shown = joined({law, geoms, places});
+        if (friction_) add_friction(model, name, items, points, places, shown);
         model::publish(model, {.owner = name,
                                .name = "contact force",
                                .unit = "N",
@@ -211,17 +211,16 @@ private:
                                .components = 3,
                                .add = [=, kind = items.kind, friction = friction_.has_value()](
                                           Model& of, const Array& values, Program& program) {
-                                   std::vector<NamedArgument> arguments = shown;
+                                   Arguments arguments = shown;
                                    arguments.emplace_back("contact_force", values);
                                    program.add(of.launch(force_on_points(kind, friction), n,
                                                          arguments, name + ": contact force"));
                                }});
     }
 
-    template <class With, class Placed>
+    // `shown`: the arguments of the barrier's forces, to which those of bristles are added.
     void add_friction(Model& model, const std::string& name, const Items& items,
-                      const Array& points, const With& with, const Placed& placed,
-                      std::vector<NamedArgument>& shown) {
+                      const Array& points, const Arguments& places, Arguments& shown) {
         const std::int64_t n = items.count();
         const auto add = [&](const char* what, int columns, const char* unit, const char* meaning,
                              bool state) {
@@ -240,26 +239,16 @@ private:
                                   "axes",
                                   true),
                     start = add("start", 3, "m", "each point in each body's frame", false);
-        const std::vector<NamedArgument> state{
-            {"normal_force", force}, {"normal", normal}, {"bristle", bristle}};
-        const auto kept = [&](std::vector<NamedArgument> more) {
-            more.insert(more.end(), state.begin(), state.end());
-            return more;
-        };
-        model.prologue().add(
-            model.launch(begin_friction(), n, kept({}), name + ": friction begins"));
-        model.add(Phase::begin, model.launch(begin_slip(), n, placed({{"local_start", start}}),
-                                             name + ": slip begins"));
-        model.add_energy({name + ": friction", friction_energy(), n, points,
-                          kept({{"friction", *friction_},
-                                {"bristle_stiffness", *bristle_},
-                                {"local_start", start}})});
-        last_.push_back(model.launch(keep_friction(items.kind), n,
-                                     placed(with(kept({{"stiffness", *stiffness_},
-                                                       {"reach", *reach_},
-                                                       {"friction", *friction_},
-                                                       {"bristle_stiffness", *bristle_},
-                                                       {"local_start", start}}))),
+        const Arguments state{{"normal_force", force}, {"normal", normal}, {"bristle", bristle}};
+        const Arguments bristles{
+            {"friction", *friction_}, {"bristle_stiffness", *bristle_}, {"local_start", start}};
+        model.prologue().add(model.launch(begin_friction(), n, state, name + ": friction begins"));
+        model.add(Phase::begin,
+                  model.launch(begin_slip(), n, joined({places, {{"local_start", start}}}),
+                               name + ": slip begins"));
+        model.add_energy(
+            {name + ": friction", friction_energy(), n, points, joined({state, bristles})});
+        last_.push_back(model.launch(keep_friction(items.kind), n, joined({shown, state, bristles}),
                                      name + ": friction"));
         shown.insert(shown.end(), {{"bristle_stiffness", *bristle_}, {"bristle", bristle}});
     }

@@ -151,10 +151,10 @@ KernelDef keep_friction(ShapeKind kind) {
             const Geom of(form, geom[i], geom_pos, geom_quat, geom_size);
             const Vec3 s = local_in(x[point[i]], xpos[body[i]], normalize(Quat(xquat[body[i]])));
             const Vec3 n = of.normal(s);
-            const Float force = normal_force[i], r = friction[0] * force / bristle_stiffness[0];
+            const Float force = normal_force[i];
             const Vec3 z = bent(s, local_start[i], normal[i], bristle[i]);
-            const Float length = norm(z);
-            const Vec3 kept = z * select(length <= r, Float(1), divz(r, length));
+            const Vec3 kept =
+                barrier::kept_bristle<3>(z, friction[0] * force, bristle_stiffness[0]);
             const Vec3 none(0.0, 0.0, 0.0);
             bristle[i] = select(force > 0.0, kept - n * dot(n, kept), none);
             normal[i] = n;

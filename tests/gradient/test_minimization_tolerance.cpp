@@ -1,5 +1,5 @@
-// What the tolerance of a minimization does to gradients: how fast their error falls with it, against
-// formulas and against converged runs, and that the error which is reported is the one that is there.
+// Errors of gradients by the tolerance of a minimization: how fast they fall with it, against
+// formulas and against converged runs, and that the reported error is the true one.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -243,7 +243,7 @@ TEST_CASE("identification: what an arm holds, and that its hand's mass cannot be
             CHECK(statistics.standard_errors[k] < 0.05 * std::fabs(truth[k]));
         }
     }
-    // What moves as one body has one mass, one center and one inertia.
+    // Links that move as one body have one mass, one center and one inertia.
     document::Document document = document::Document::load(file);
     document.insert("/parameters/0", document::Node::object({{"path", "arm.body_mass[hand]"}}));
     Simulation simulation(Scene::of(std::move(document), file), all_modules(), options);

@@ -115,7 +115,7 @@ TEST_CASE("kernels that take long to compile run before they are optimized, with
     std::vector<std::uintmax_t> sizes;
     for (const fs::path& entry : entries) sizes.push_back(fs::file_size(entry));
     CHECK(sizes[0] != sizes[1]);
-    // What is optimized is found first, and nothing is compiled.
+    // Optimized code is found first, and nothing is compiled.
     const std::int64_t before = backend::code_statistics().compiled;
     CHECK(run("") == expected);
     CHECK(backend::code_statistics().compiled == before);

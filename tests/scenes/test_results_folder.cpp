@@ -384,7 +384,7 @@ TEST_CASE("results folder: where files may not grow further, the best so far sta
     CHECK(said.find("its parameters are in o/optimized_scene.json") != std::string::npos);
     CHECK(said.find("--resume o goes on after iteration ") != std::string::npos);
     CHECK(!fs::exists(folder / "o/summary.json"));
-    // What is said is true: the scene runs to the loss that is named, and the optimization goes on.
+    // The words are true: the scene runs to the loss that is named, and the optimization goes on.
     const std::size_t begin = said.find("the best loss was ") + 18;
     const std::string loss = said.substr(begin, said.find(' ', begin) - begin);
     REQUIRE(run_in(folder, {"run", "o/optimized_scene.json", "--output", "best"}).status == 0);

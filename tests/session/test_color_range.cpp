@@ -135,7 +135,7 @@ TEST_CASE("session: what the view gets of the colors") {
     CHECK(view.map == ColorMap::viridis);
     CHECK(look.words(with_range("speed", 1, 5)) == "of the whole run");
     CHECK(look.words(with_range("speed", 1, 5, false)) == "of the run so far");
-    // Of other colors nothing is known yet.
+    // Nothing is known of other colors yet.
     look.apply(view, with_range("moment", 1, 5));
     CHECK_FALSE(view.range);
     CHECK_FALSE(look.is_settled(with_range("moment", 1, 5)));

@@ -22,7 +22,7 @@
 
 namespace hindcast::session {
 
-// Those that a scene of two or three dimensions can have with these modules, bodies first.
+// The offers of these modules that fit a scene of two or three dimensions, bodies first.
 std::vector<model::Offer> offers(const Registry& registry, int dimension);
 // The offer of this id. Throws Error if there is none.
 model::Offer offer_of(const Registry& registry, int dimension, const std::string& id);

@@ -70,7 +70,7 @@ public:
     Address address(int watch) const { return address_of(places_ + watch); }
     void may_come(int watch);  // a launch that may note one was put on a stream
     void launched() { ++launches_; }
-    // Those that may_come() in the work that a capture notes.
+    // The watches that may_come() named in the work that a capture notes.
     std::vector<int> take_captured() { return std::exchange(captured_, {}); }
     // True if a launch may have noted a fault that no synchronize() has checked yet.
     bool unsettled() const { return unsettled_; }

@@ -135,18 +135,6 @@ KernelDef gradient(const RowSizes& sizes) {
         });
 }
 
-// M a for the accelerations of an array, M on and below its diagonal.
-Numbers times(const Tree& t, const Read<Float>& metric, const Read<Float>& a) {
-    Numbers force(at(t.nv), Float(0));
-    for (int i = 0; i < t.nv; ++i)
-        for (const int j : t.ancestors[at(i)]) {
-            const Float entry = metric[t.entry(i, j)];
-            force[at(i)] = force[at(i)] + entry * a[j];
-            if (j != i) force[at(j)] = force[at(j)] + entry * a[i];
-        }
-    return force;
-}
-
 }  // namespace
 
 CarrierKernels coupled_kernels(const TreePointer& tree, const RowSizes& sizes) {
@@ -209,8 +197,10 @@ KernelDef force_of_acceleration(const TreePointer& tree) {
     return kernel(
         "articulated_force_of_acceleration", {"metric", "solved", "free_force"},
         [tree](Int, Read<Float> metric, Read<Float> solved, WriteSlice<Float> free_force) {
-            const Numbers f = times(*tree, metric, solved);
-            for (int i = 0; i < tree->nv; ++i) free_force.store_once(i, f[at(i)]);
+            const Tree& t = *tree;
+            const Numbers f = times(
+                t, [&](int i, int j) { return Float(metric[t.entry(i, j)]); }, solved);
+            for (int i = 0; i < t.nv; ++i) free_force.store_once(i, f[at(i)]);
         });
 }
 

@@ -58,4 +58,18 @@ private:
     Numbers numbers_;
 };
 
+// M a, of a symmetric matrix with the entries matrix(i, j) on and below its diagonal, of which only those
+// that the tree couples are used.
+template <class Matrix>
+Numbers times(const Tree& t, const Matrix& matrix, const Read<Float>& a) {
+    Numbers product(at(t.nv), Float(0));
+    for (int i = 0; i < t.nv; ++i)
+        for (const int j : t.ancestors[at(i)]) {
+            const Float entry = matrix(i, j);
+            product[at(i)] = product[at(i)] + entry * a[j];
+            if (j != i) product[at(j)] = product[at(j)] + entry * a[i];
+        }
+    return product;
+}
+
 }  // namespace hindcast::articulated

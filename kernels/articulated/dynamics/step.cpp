@@ -133,12 +133,7 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
             };
             Lower m(t);
             Numbers force(at(t.nv), Float(0));
-            for (int i = 0; constrained && i < t.nv; ++i)
-                for (const int j : t.ancestors[at(i)]) {
-                    const Float entry = matrix(i, j);
-                    force[at(i)] = force[at(i)] + entry * qacc_constrained[j];
-                    if (j != i) force[at(j)] = force[at(j)] + entry * qacc_constrained[i];
-                }
+            if (constrained) force = times(t, matrix, qacc_constrained);
             for (int i = 0; i < t.nv; ++i) {
                 if (!constrained && mapped) {
                     force[at(i)] = smooth_force[i];

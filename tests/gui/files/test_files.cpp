@@ -1,5 +1,5 @@
-// What could be lost: edits, comments, what the optimization has found, what a crash or a signal
-// ends; and what is asked before, by mouse and keyboard.
+// Nothing is lost: edits, comments, results of an optimization, work that a crash or a signal
+// ends; and questions are asked before, by mouse and keyboard.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>

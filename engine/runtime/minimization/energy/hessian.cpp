@@ -7,13 +7,13 @@
 #include "engine/backend/executable.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
-#include "engine/runtime/minimization/energy/elements.hpp"
 #include "engine/runtime/minimization/linear/eigen.hpp"
 
 namespace hindcast {
 
 namespace {
 
+// On the stack.
 using Small =
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, most_rows, most_rows>;
 

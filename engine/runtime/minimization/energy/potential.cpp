@@ -6,7 +6,6 @@
 
 #include "engine/backend/executable.hpp"
 #include "engine/base/error.hpp"
-#include "engine/runtime/minimization/energy/elements.hpp"
 
 namespace hindcast {
 

@@ -15,6 +15,9 @@
 
 namespace hindcast {
 
+// The most rows of an element: those of its points' components (EnergyKernels).
+inline constexpr int most_rows = 36;
+
 // Arrays of all unknowns: one like the points, one like the coordinates of each carrier.
 struct UnknownArrays {
     Array points;
